@@ -1,0 +1,46 @@
+import { EXIT, type ExitCode } from './outcome.js';
+
+/** A mistake or a state that a person can mend: said in one sentence with its fix, never as a stack trace. */
+export class Failure extends Error {
+  override readonly name: string = 'Failure';
+  constructor(
+    message: string,
+    readonly exit: ExitCode,
+    /** The command or edit that mends it. */
+    readonly fix: string | null = null,
+  ) {
+    super(message);
+  }
+}
+
+export class UsageFailure extends Failure {
+  override readonly name = 'UsageFailure';
+  constructor(message: string, fix: string | null = null) {
+    super(message, EXIT.usage, fix);
+  }
+}
+
+/** One thing wrong in a configuration file, at its place. */
+export interface ConfigurationProblem {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly column: number;
+  /** Path inside the document, for example /tenants/acme/allow/0. */
+  readonly path: string;
+  /** The bad value, shortened and printable. */
+  readonly value: string;
+  readonly expected: string;
+}
+
+export class ConfigurationFailure extends Failure {
+  override readonly name = 'ConfigurationFailure';
+  constructor(readonly problems: readonly ConfigurationProblem[]) {
+    super(problems.map(describeProblem).join('\n'), EXIT.configuration);
+  }
+}
+
+function describeProblem(problem: ConfigurationProblem): string {
+  const place = `${problem.file}:${problem.line}:${problem.column}`;
+  return `${place}: ${problem.path || '/'}: ${problem.value}: expected ${problem.expected}`;
+}

@@ -1,0 +1,54 @@
+/** What one host is to become: plain data, resolved from the operator's configuration, and all that a renderer sees. */
+export interface HostProfile {
+  readonly version: 1;
+  readonly host: string;
+  readonly tenants: readonly TenantProfile[];
+}
+
+export interface TenantProfile {
+  readonly name: string;
+  /** Allowlist entries as the operator wrote them, validated. */
+  readonly allow: readonly string[];
+  /** Unix users that may launch confined work for this tenant (for example the one that OpenCode runs as). */
+  readonly runtimes: readonly string[];
+  /** The tenant's own loopback address and the port of its proxy there. */
+  readonly proxy: { readonly address: string; readonly port: number };
+}
+
+/** A file of the profile. */
+export interface ProfileFile {
+  readonly path: string;
+  readonly content: string;
+  /** Permission bits, for example 0o644. */
+  readonly mode: number;
+  readonly owner: string;
+  readonly group: string;
+  /** Program that must accept the candidate (its path is appended) before it takes its place; for example visudo -cf. */
+  readonly check?: readonly [string, ...string[]];
+}
+
+export interface ProfileUser {
+  readonly name: string;
+  readonly comment: string;
+}
+
+export interface ProfileUnit {
+  readonly name: string;
+  /** Started at boot. */
+  readonly enabled: boolean;
+  /** Running now. A socket-activated service is not named here: its socket is. */
+  readonly active: boolean;
+  /** Paths whose change means that the running unit is out of date, and what brings it up to date. */
+  readonly onChange: { readonly paths: readonly string[]; readonly action: 'restart' | 'reload' } | null;
+}
+
+/** Everything that a contained host holds, in the order in which it may safely be put there: permission to launch last. */
+export interface RenderedHost {
+  /** Debian packages. */
+  readonly packages: readonly string[];
+  readonly users: readonly ProfileUser[];
+  readonly files: readonly ProfileFile[];
+  readonly units: readonly ProfileUnit[];
+  /** Files that grant permission to launch: placed only after everything above holds, removed first. */
+  readonly permissions: readonly ProfileFile[];
+}

@@ -1,0 +1,33 @@
+// Builds the two programs of the package: the controller's, and the one file that provision uploads to a host.
+import { mkdir, rm } from 'node:fs/promises';
+import { build } from 'esbuild';
+
+/** Bundled CommonJS libraries still call require for Node's own modules. */
+const requireShim =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+/** ssh2's two optional native addons: it falls back to its own JavaScript where they are absent. */
+const optionalAddons = ['cpu-features', './crypto/build/Release/sshcrypto.node'];
+
+const programs = [
+  { entry: 'scripts/main.ts', out: 'dist/watertight.mjs', target: 'node20' },
+  { entry: 'scripts/host-main.ts', out: 'dist/watertight-host.mjs', target: 'node18.19' },
+];
+
+await rm('dist', { recursive: true, force: true });
+await mkdir('dist', { recursive: true });
+for (const program of programs) {
+  await build({
+    entryPoints: [program.entry],
+    outfile: program.out,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: program.target,
+    banner: { js: `#!/usr/bin/env node\n${requireShim}` },
+    external: optionalAddons,
+    loader: { '.sh': 'text', '.py': 'text' },
+    legalComments: 'linked',
+    logLevel: 'warning',
+  });
+}
