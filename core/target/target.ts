@@ -38,7 +38,12 @@ export type ConnectionFailure =
   | { readonly kind: 'lost-connection'; readonly detail: string }
   | { readonly kind: 'authentication-failed'; readonly detail: string; readonly fix: string }
   | { readonly kind: 'host-key-unknown'; readonly offered: string; readonly fix: string }
-  | { readonly kind: 'host-key-changed'; readonly offered: string; readonly expected: readonly string[]; readonly fix: string };
+  | {
+      readonly kind: 'host-key-changed';
+      readonly offered: string;
+      readonly expected: readonly string[];
+      readonly fix: string;
+    };
 
 /** One shape for success and failure alike. Never thrown: `exec` always resolves. */
 export interface ExecResult {
