@@ -4,12 +4,14 @@ export type Presence = 'present' | 'absent' | 'error';
 /** The three answers of a claim. Inconclusive is never a pass. */
 export type Verdict = 'proven' | 'disproved' | 'inconclusive';
 
-/** Exit codes of every command. 64 and 78 follow sysexits.h (EX_USAGE, EX_CONFIG). */
+/** Exit codes of every command. 64, 70 and 78 follow sysexits.h (EX_USAGE, EX_SOFTWARE, EX_CONFIG). */
 export const EXIT = {
   yes: 0,
   no: 1,
   couldNotTell: 2,
   usage: 64,
+  /** A fault of this program itself. */
+  internal: 70,
   configuration: 78,
 } as const;
 

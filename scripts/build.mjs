@@ -1,5 +1,5 @@
 // Builds the two programs of the package: the controller's, and the one file that provision uploads to a host.
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 /** Bundled CommonJS libraries still call require for Node's own modules. */
@@ -8,6 +8,8 @@ const requireShim =
 
 /** ssh2's two optional native addons: it falls back to its own JavaScript where they are absent. */
 const optionalAddons = ['cpu-features', './crypto/build/Release/sshcrypto.node'];
+
+const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 
 const programs = [
   { entry: 'scripts/main.ts', out: 'dist/watertight.mjs', target: 'node20' },
@@ -26,6 +28,7 @@ for (const program of programs) {
     target: program.target,
     banner: { js: `#!/usr/bin/env node\n${requireShim}` },
     external: optionalAddons,
+    define: { WATERTIGHT_VERSION: JSON.stringify(version) },
     loader: { '.sh': 'text', '.py': 'text' },
     legalComments: 'linked',
     logLevel: 'warning',

@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+import { createProgram } from '../core/cli/program.js';
+import { runProgram } from '../core/cli/run.js';
+
+/** What runs on a provisioned host, in one file: the same commands by the same names as the controller's. */
+const commands: Command[] = [];
+
+await runProgram(
+  createProgram('watertight on a contained host: proves its containment and runs confined work.', commands, [
+    { type: 'watertight --version', does: 'print the version' },
+  ]),
+);
