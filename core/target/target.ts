@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /** One program to run on a target, without a shell in between. */
 export interface ExecRequest {
-  /** Program and arguments; every element reaches the program byte for byte. */
+  /** Program and arguments; every element reaches the program byte for byte. A program never begins with `-`. */
   readonly command: readonly [string, ...string[]];
   /** Standard input. Absent: an empty one, closed at once. */
   readonly input?: Buffer | string | Readable;
@@ -43,7 +43,8 @@ export type ConnectionFailure =
       readonly offered: string;
       readonly expected: readonly string[];
       readonly fix: string;
-    };
+    }
+  | { readonly kind: 'host-key-revoked'; readonly offered: string; readonly fix: string };
 
 /** One shape for success and failure alike. Never thrown: `exec` always resolves. */
 export interface ExecResult {
