@@ -1,11 +1,6 @@
 /** What a tenant's things are called on a host. Every other module asks here, so that a name is spelled in one place. */
 
-/**
- * Tenant names reach nft, unit files, sudoers, user names and paths, so they are held to what is safe in all of them:
- * a lower-case letter first, then letters, digits and inner hyphens, 28 characters at most (a Linux user name holds 32
- * and ours begin with `wt-`).
- */
-export const TENANT_NAME = /^[a-z](?:[a-z0-9-]{0,26}[a-z0-9])?$/;
+export { TENANT_NAME, UNIX_USER } from '../core/configuration/grammar.js';
 
 /** The nftables table that holds every tenant's rules. */
 export const TABLE = 'watertight';
@@ -15,6 +10,14 @@ export const PARENT_SLICE = 'watertight.slice';
 export const PROXY_USER = 'watertight';
 /** Counter of packets from the parent slice that belong to no tenant. */
 export const STRAY_COUNTER = 'stray';
+/** Chains on the hooks, and the verdict maps that send a packet on to its tenant's chain. Objects of
+ * different kinds do not share names in nft, and a tenant's chain always ends in `_output` or `_input`. */
+export const BASE_CHAINS = { output: 'output', input: 'input' } as const;
+export const VERDICT_MAPS = {
+  cgroupsOut: 'tenant_cgroups_out',
+  usersOut: 'tenant_users_out',
+  cgroupsIn: 'tenant_cgroups_in',
+} as const;
 /** Loads the ruleset at boot, after the slices exist. */
 export const RULESET_UNIT = 'watertight-ruleset.service';
 

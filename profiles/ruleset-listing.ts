@@ -8,7 +8,14 @@ export const LIST_TABLE = ['nft', 'list', 'table', 'inet', TABLE] as const;
  * of the file on this host, now: the same nft, the same users, the same cgroup ids. It leaves nothing behind: the
  * namespace goes with the process (network_namespaces(7)). The file's path is the script's first argument.
  */
-export const LIST_FRESHLY_LOADED = ['unshare', '--net', '/bin/sh', '-euc', `nft -f "$1"; exec ${LIST_TABLE.join(' ')}`, 'sh'];
+export const LIST_FRESHLY_LOADED = [
+  'unshare',
+  '--net',
+  '/bin/sh',
+  '-euc',
+  `nft -f "$1"; exec ${LIST_TABLE.join(' ')}`,
+  'sh',
+];
 
 /**
  * A table's listing without what moves by itself. Two listings that are equal after this hold the same rules, hooks,

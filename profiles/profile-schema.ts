@@ -1,0 +1,58 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { HOST_NAME } from '../core/configuration/grammar.js';
+import { isProxyAddress } from '../core/configuration/proxy-address.js';
+import { Failure } from '../core/failure.js';
+import { EXIT } from '../core/outcome.js';
+import { parseAllowPattern } from './allow-pattern.js';
+import { PATHS, TENANT_NAME, UNIX_USER } from './names.js';
+import type { HostProfile } from './profile.js';
+
+const ajv = new Ajv2020({ strict: true });
+ajv.addFormat('watertight-allow-pattern', (text) => parseAllowPattern(text).ok);
+ajv.addFormat('watertight-proxy-address', isProxyAddress);
+
+const TENANT = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'allow', 'runtimes', 'proxy'],
+  properties: {
+    name: { type: 'string', pattern: TENANT_NAME.source },
+    allow: { type: 'array', minItems: 1, items: { type: 'string', format: 'watertight-allow-pattern' } },
+    runtimes: { type: 'array', items: { type: 'string', pattern: UNIX_USER.source } },
+    proxy: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['address', 'port'],
+      properties: {
+        address: { type: 'string', format: 'watertight-proxy-address' },
+        port: { type: 'integer', minimum: 1, maximum: 65535 },
+      },
+    },
+  },
+} as const;
+
+const validate = ajv.compile<HostProfile>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['version', 'host', 'tenants'],
+  properties: {
+    version: { const: 1 },
+    host: { type: 'string', pattern: HOST_NAME.source },
+    tenants: { type: 'array', items: TENANT },
+  },
+});
+
+/**
+ * Reads a host's profile back, for example from /etc/watertight/profile.json.
+ *
+ * @throws Failure, exit 78, where it is not a profile of this version.
+ */
+export function parseHostProfile(json: unknown): HostProfile {
+  if (validate(json)) return json;
+  const what = ajv.errorsText(validate.errors, { dataVar: 'profile', separator: '; ' });
+  throw new Failure(
+    `${PATHS.profile} is not a profile of version 1: ${what}`,
+    EXIT.configuration,
+    'watertight provision',
+  );
+}

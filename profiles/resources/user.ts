@@ -1,0 +1,92 @@
+import type { ProfileUser } from '../profile.js';
+import { type Change, type Operation, run } from './change.js';
+import type { UserFact } from './facts.js';
+
+const HOME = '/nonexistent';
+const SHELL = '/usr/sbin/nologin';
+
+/** useradd(8) and userdel(8): the account is there already, or not there any more. */
+const ALREADY_THERE = 9;
+const NOT_THERE = 6;
+
+export type UserAnswer =
+  | { readonly kind: 'change'; readonly change: Change }
+  | { readonly kind: 'none' }
+  /** The account is something that provision must not touch. */
+  | { readonly kind: 'conflict'; readonly reason: string };
+
+/** A system user without a login, a home or a group besides its own. */
+export function compareUser(fact: UserFact, desired: ProfileUser): UserAnswer {
+  if (fact.kind === 'absent') return { kind: 'change', change: createUser(desired) };
+  // uid 0 passes every rule that looks at the user; to mend or remove such an account by itself could lock root out.
+  if (fact.uid === 0) return { kind: 'conflict', reason: `the account ${desired.name} has uid 0` };
+  const mends = mendsOf(fact, desired);
+  if (mends.length === 0) return { kind: 'none' };
+  const change: Change = {
+    id: `user:${desired.name}`,
+    kind: 'user',
+    stage: 'users',
+    summary: `mend the user ${desired.name} (${mends.map(({ words }) => words).join(', ')})`,
+    diff: null,
+    operations: mends.map(({ operation }) => operation),
+    undo: mends.map(({ undo }) => undo),
+    settle: [],
+  };
+  return { kind: 'change', change };
+}
+
+function createUser(desired: ProfileUser): Change {
+  const { name } = desired;
+  return {
+    id: `user:${name}`,
+    kind: 'user',
+    stage: 'users',
+    summary: `create the system user ${name}`,
+    diff: null,
+    operations: [addUser(name, desired.comment, null)],
+    undo: [run(['userdel', '--', name], { accept: [NOT_THERE] })],
+    settle: [],
+  };
+}
+
+function addUser(name: string, comment: string, uid: number | null): Operation {
+  const identity = uid === null ? [] : ['--uid', String(uid)];
+  const account = ['--system', '--user-group', '--no-create-home', '--home-dir', HOME, '--shell', SHELL];
+  return run(['useradd', ...account, '--comment', comment, ...identity, '--', name], { accept: [ALREADY_THERE] });
+}
+
+interface Mend {
+  readonly words: string;
+  readonly operation: Operation;
+  readonly undo: Operation;
+}
+
+function mendsOf(fact: Extract<UserFact, { kind: 'present' }>, desired: ProfileUser): readonly Mend[] {
+  const modify = (option: string, value: string) => run(['usermod', option, value, '--', desired.name]);
+  const mends: Mend[] = [];
+  const mend = (words: string, option: string, is: string, shall: string) => {
+    if (is !== shall) mends.push({ words, operation: modify(option, shall), undo: modify(option, is) });
+  };
+  mend(`shell ${fact.shell} to ${SHELL}`, '--shell', fact.shell, SHELL);
+  mend(`home ${fact.home} to ${HOME}`, '--home', fact.home, HOME);
+  mend('comment', '--comment', fact.comment, desired.comment);
+  const [, ...others] = fact.groups;
+  // A group opens what it owns: docker's socket is root on the host.
+  mend(`leaves the groups ${others.join(' ')}`, '--groups', others.join(','), '');
+  return mends;
+}
+
+/** The change that takes away an account that was ours. It comes back with its old uid where the run is undone. */
+export function removeUser(name: string, fact: UserFact): Change | null {
+  if (fact.kind === 'absent' || fact.uid === 0) return null;
+  return {
+    id: `user:${name}`,
+    kind: 'user',
+    stage: 'removal',
+    summary: `remove the user ${name}`,
+    diff: null,
+    operations: [run(['userdel', '--', name], { accept: [NOT_THERE] })],
+    undo: [addUser(name, fact.comment, fact.uid)],
+    settle: [],
+  };
+}

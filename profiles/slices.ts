@@ -1,0 +1,35 @@
+import { PARENT_SLICE, sliceUnit } from './names.js';
+import type { HostProfile, ProfileFile, TenantProfile } from './profile.js';
+import { unitFile } from './unit-file.js';
+
+/** Limits for one tenant: generous for a browser with many tabs, and a wall for a fork bomb or a leak. */
+const LIMITS = [
+  ['TasksAccounting', 'yes'],
+  ['TasksMax', '4096'],
+  ['MemoryAccounting', 'yes'],
+  ['MemoryMax', '75%'],
+  ['CPUAccounting', 'yes'],
+] as const;
+
+/** The parent slice and one slice a tenant. */
+export function renderSlices(profile: HostProfile): readonly ProfileFile[] {
+  return [parentSlice(), ...profile.tenants.map(tenantSlice)];
+}
+
+function parentSlice(): ProfileFile {
+  return unitFile(PARENT_SLICE, [
+    ['Unit', [['Description', 'Confined work of all watertight tenants']]],
+    ['Slice', [['CPUAccounting', 'yes']]],
+  ]);
+}
+
+/**
+ * Layer 3: a BPF filter on the cgroup, which outlives a flushed ruleset and a recreated slice. It knows addresses, not
+ * ports, so the tenant's proxy has an address of its own.
+ */
+function tenantSlice(tenant: TenantProfile): ProfileFile {
+  return unitFile(sliceUnit(tenant.name), [
+    ['Unit', [['Description', `Confined work of watertight tenant ${tenant.name}`]]],
+    ['Slice', [['IPAddressDeny', 'any'], ['IPAddressAllow', tenant.proxy.address], ...LIMITS]],
+  ]);
+}
