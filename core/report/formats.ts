@@ -1,0 +1,19 @@
+import { humanReporter } from './human.js';
+import { jsonReporter } from './json.js';
+import { junitReporter } from './junit.js';
+import { ndjsonReporter } from './ndjson.js';
+import type { Output, Reporter } from './reporter.js';
+import { tapReporter } from './tap.js';
+
+/** Every output format by the name that `--format` takes. */
+export const FORMATS = {
+  human: humanReporter,
+  tap: tapReporter,
+  junit: junitReporter,
+  json: jsonReporter,
+  ndjson: ndjsonReporter,
+} as const satisfies Readonly<Record<string, (output: Output) => Reporter>>;
+
+export type Format = keyof typeof FORMATS;
+
+export const FORMAT_NAMES = Object.keys(FORMATS) as Format[];

@@ -1,0 +1,22 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import schema from '../../docs/schema/verify-1.schema.json' with { type: 'json' };
+import type { VerifyEvent } from '../events.js';
+
+const ajv = new Ajv2020({ allowUnionTypes: true });
+addFormats.default(ajv);
+ajv.addSchema(schema);
+const isEvent = ajv.compile<VerifyEvent>({ $ref: `${schema.$id}#/$defs/event` });
+
+/**
+ * Reads one line of `--format ndjson` from another machine.
+ * @returns the event, or null where the line is none: its sender is not what it should be
+ */
+export function parseEvent(line: string): VerifyEvent | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isEvent(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
