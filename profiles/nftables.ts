@@ -72,7 +72,7 @@ function tenantInput({ name }: TenantProfile): readonly string[] {
   const inbound = counterName(name, 'inbound');
   return chain(inputChain(name), [
     `tcp flags & (fin | syn | rst | ack) == syn counter name "${inbound}" reject with tcp reset`,
-    'meta l4proto { tcp, icmp, ipv6-icmp } accept',
+    'meta l4proto { tcp, icmp, icmpv6 } accept',
     `counter name "${inbound}" drop`,
   ]);
 }

@@ -1,8 +1,8 @@
 import type { ConfigurationProblem } from '../failure.js';
 import type { RawConfiguration, RawTenant } from './configuration.js';
 import type { ConfigurationDocument } from './document.js';
-import { printable } from './printable.js';
 import { deriveProxyAddress } from './proxy-address.js';
+import { shown } from './shown.js';
 import { pointer } from './validate.js';
 
 type Report = (path: readonly (string | number)[], value: string, expected: string) => void;
@@ -19,7 +19,7 @@ export function crossProblems(document: ConfigurationDocument, file: string): re
     for (const [index, tenant] of host.tenants.entries()) {
       const path = ['hosts', name, 'tenants', index];
       const entry = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
-      if (!entry) report(path, printable(tenant), `one of the tenants ${Object.keys(tenants).join(', ')}`);
+      if (!entry) report(path, shown(tenant), `one of the tenants ${Object.keys(tenants).join(', ')}`);
       else checkAddress(tenant, entry, owners, report, path);
     }
   }
@@ -40,9 +40,5 @@ function checkAddress(
     return;
   }
   const place = entry.proxy?.address === undefined ? path : ['tenants', tenant, 'proxy', 'address'];
-  report(
-    place,
-    printable(address),
-    `an address that tenant ${owner} of the same host does not have; set proxy.address`,
-  );
+  report(place, shown(address), `an address that tenant ${owner} of the same host does not have; set proxy.address`);
 }

@@ -1,6 +1,6 @@
 import { type Alias, type Document, isAlias, isMap, isNode, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { ConfigurationProblem } from '../failure.js';
-import { printable } from './printable.js';
+import { shown } from './shown.js';
 
 /** Steps from the root of a document: keys of mappings, indexes of sequences. */
 export type DocumentPath = readonly (string | number)[];
@@ -70,7 +70,7 @@ function plainData(document: Document): { readonly value?: unknown; readonly bom
 
 /** The word of the text that begins at an offset, for messages. */
 function tokenAt(text: string, offset: number): string {
-  return printable(/^(?:"[^"\n]*"|'[^'\n]*'|[^\n:,#]*)/.exec(text.slice(offset, offset + 200))?.[0].trim() ?? '');
+  return shown(/^(?:"[^"\n]*"|'[^'\n]*'|[^\n:,#]*)/.exec(text.slice(offset, offset + 200))?.[0].trim() ?? '');
 }
 
 function offsetOf(document: Document, path: DocumentPath, part: 'key' | 'value'): number {

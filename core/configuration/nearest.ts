@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
-import { printable } from './printable.js';
+import { shown } from './shown.js';
 
 /** The known word that was probably meant; null where none is near enough to be a slip of the hand. */
 export function nearest(word: string, known: readonly string[]): string | null {
@@ -12,7 +12,7 @@ export function nearest(word: string, known: readonly string[]): string | null {
 export function nearestOf(word: string, known: readonly string[]): { readonly said: string; readonly hint: string } {
   const near = nearest(word, known);
   return {
-    said: printable(word),
+    said: shown(word),
     hint: near === null ? `one of: ${known.join(', ')}` : `did you mean ${near}?`,
   };
 }

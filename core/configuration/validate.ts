@@ -3,9 +3,9 @@ import type { ConfigurationProblem } from '../failure.js';
 import { parseAllowPattern } from './allow-pattern.js';
 import type { ConfigurationDocument, DocumentPath } from './document.js';
 import { nearest } from './nearest.js';
-import { printable } from './printable.js';
 import { isProxyAddress } from './proxy-address.js';
 import { CONFIGURATION_SCHEMA } from './schema.js';
+import { shown } from './shown.js';
 
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true });
 ajv.addFormat('watertight-allow-pattern', (text) => parseAllowPattern(text).ok);
@@ -28,7 +28,7 @@ function problemOf(error: ErrorObject, document: ConfigurationDocument, file: st
     file,
     ...document.locate(path, key === null ? 'value' : 'key'),
     path: pointer(path),
-    value: printable(key ?? error.data),
+    value: shown(key ?? error.data),
     expected: expectation(error),
   };
 }
@@ -91,5 +91,5 @@ function splitPointer(text: string, data: unknown): DocumentPath {
 /** Steps as a JSON pointer (RFC 6901), printable. */
 export function pointer(path: DocumentPath): string {
   const steps = path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`);
-  return printable(steps.join('')).slice(1, -1);
+  return shown(steps.join('')).slice(1, -1);
 }

@@ -38,7 +38,7 @@ user_fact() {
 units=''
 fact() {
   case $1 in
-    file) file_fact "$2" ;;
+    file | directory | permission) file_fact "$2" ;;
     user) user_fact "$2" ;;
     unit) units="$units$2
 " ;;

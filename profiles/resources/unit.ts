@@ -32,7 +32,11 @@ interface Step {
  * @param changed paths that this run writes
  */
 export function compareUnit(fact: UnitFact, desired: ProfileUnit, changed: ReadonlySet<string>): Change | null {
-  const steps = [...maskSteps(fact, desired), ...enablementSteps(fact, desired), ...activitySteps(fact, desired, changed)];
+  const steps = [
+    ...maskSteps(fact, desired),
+    ...enablementSteps(fact, desired),
+    ...activitySteps(fact, desired, changed),
+  ];
   if (steps.length === 0) return null;
   return {
     id: `unit:${desired.name}`,

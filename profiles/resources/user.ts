@@ -43,16 +43,21 @@ function createUser(desired: ProfileUser): Change {
     stage: 'users',
     summary: `create the system user ${name}`,
     diff: null,
-    operations: [addUser(name, desired.comment, null)],
+    operations: [addUser(name, desired.comment)],
     undo: [run(['userdel', '--', name], { accept: [NOT_THERE] })],
     settle: [],
   };
 }
 
-function addUser(name: string, comment: string, uid: number | null): Operation {
-  const identity = uid === null ? [] : ['--uid', String(uid)];
-  const account = ['--system', '--user-group', '--no-create-home', '--home-dir', HOME, '--shell', SHELL];
-  return run(['useradd', ...account, '--comment', comment, ...identity, '--', name], { accept: [ALREADY_THERE] });
+const ACCOUNT = ['--system', '--user-group', '--no-create-home', '--home-dir', HOME, '--shell', SHELL] as const;
+
+function addUser(name: string, comment: string): Operation {
+  return run(['useradd', ...ACCOUNT, '--comment', comment, '--', name]);
+}
+
+function addAgain(name: string, comment: string, uid: number): Operation {
+  const command = ['useradd', ...ACCOUNT, '--comment', comment, '--uid', String(uid), '--', name] as const;
+  return run(command, { accept: [ALREADY_THERE] });
 }
 
 interface Mend {
@@ -70,7 +75,8 @@ function mendsOf(fact: Extract<UserFact, { kind: 'present' }>, desired: ProfileU
   mend(`shell ${fact.shell} to ${SHELL}`, '--shell', fact.shell, SHELL);
   mend(`home ${fact.home} to ${HOME}`, '--home', fact.home, HOME);
   mend('comment', '--comment', fact.comment, desired.comment);
-  const [, ...others] = fact.groups;
+  const [primary = '', ...others] = fact.groups;
+  mend(`group ${primary}`, '--gid', primary, desired.name);
   // A group opens what it owns: docker's socket is root on the host.
   mend(`leaves the groups ${others.join(' ')}`, '--groups', others.join(','), '');
   return mends;
@@ -86,7 +92,7 @@ export function removeUser(name: string, fact: UserFact): Change | null {
     summary: `remove the user ${name}`,
     diff: null,
     operations: [run(['userdel', '--', name], { accept: [NOT_THERE] })],
-    undo: [addUser(name, fact.comment, fact.uid)],
+    undo: [addAgain(name, fact.comment, fact.uid)],
     settle: [],
   };
 }

@@ -3,6 +3,7 @@ import { HOST_NAME } from '../core/configuration/grammar.js';
 import { isProxyAddress } from '../core/configuration/proxy-address.js';
 import { Failure } from '../core/failure.js';
 import { EXIT } from '../core/outcome.js';
+import { printable } from '../core/printable.js';
 import { parseAllowPattern } from './allow-pattern.js';
 import { PATHS, TENANT_NAME, UNIX_USER } from './names.js';
 import type { HostProfile } from './profile.js';
@@ -45,14 +46,24 @@ const validate = ajv.compile<HostProfile>({
 /**
  * Reads a host's profile back, for example from /etc/watertight/profile.json.
  *
+ * @param json the file's text, or what it was parsed to.
  * @throws Failure, exit 78, where it is not a profile of this version.
  */
 export function parseHostProfile(json: unknown): HostProfile {
-  if (validate(json)) return json;
-  const what = ajv.errorsText(validate.errors, { dataVar: 'profile', separator: '; ' });
-  throw new Failure(
-    `${PATHS.profile} is not a profile of version 1: ${what}`,
-    EXIT.configuration,
-    'watertight provision',
-  );
+  const profile = typeof json === 'string' ? parseJson(json) : json;
+  if (validate(profile)) return profile;
+  throw notAProfile(ajv.errorsText(validate.errors, { dataVar: 'profile', separator: '; ' }));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw notAProfile(error instanceof Error ? error.message : 'not JSON');
+  }
+}
+
+function notAProfile(why: string): Failure {
+  const message = `${PATHS.profile} is not a profile of version 1: ${printable(why)}`;
+  return new Failure(message, EXIT.configuration, 'provision the host again: watertight provision HOST');
 }

@@ -1,0 +1,44 @@
+import type { ProfileFile } from '../profile.js';
+import { type Change, run } from './change.js';
+import { type FileFact, type HostFacts, needed } from './facts.js';
+import { compareFile, putBack } from './file.js';
+import type { Manifest } from './manifest.js';
+import { installedRulesetHolds } from './ruleset.js';
+
+const GRANT = { kind: 'permission', stage: 'permission' } as const;
+
+/**
+ * Adds the changes of permissions to launch. Where anything else changes, every permission that stands is withdrawn
+ * first and given last, so that nobody launches into a host that is being rebuilt.
+ */
+export function withPermissions(
+  changes: readonly Change[],
+  desired: readonly ProfileFile[],
+  noted: Manifest,
+  facts: HostFacts,
+): readonly Change[] {
+  const wanted = new Set(desired.map(({ path }) => path));
+  const standing = [...new Set([...noted.permissions, ...wanted])].filter(
+    (path) => needed(facts.files, path).kind !== 'absent',
+  );
+  const withdrawn = standing.filter((path) => changes.length > 0 || !wanted.has(path));
+  const grants = desired.flatMap((file) => {
+    const fact: FileFact = withdrawn.includes(file.path) ? { kind: 'absent' } : needed(facts.files, file.path);
+    return compareFile(fact, file, GRANT) ?? [];
+  });
+  return [...withdrawn.map((path) => withdraw(path, facts)), ...changes, ...grants];
+}
+
+/** Permission comes back with an undone run only where the host was contained before it. */
+function withdraw(path: string, facts: HostFacts): Change {
+  return {
+    id: `withdraw:${path}`,
+    kind: 'permission',
+    stage: 'withdraw',
+    summary: `withdraw the permission ${path}`,
+    diff: null,
+    operations: [run(['rm', '-f', '--', path])],
+    undo: [],
+    settle: installedRulesetHolds(facts) ? [putBack(path, needed(facts.files, path))] : [],
+  };
+}
