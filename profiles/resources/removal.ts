@@ -36,5 +36,5 @@ export function childrenFirst(directories: readonly string[]): readonly string[]
 
 function withReload(change: Change): Change {
   if (!change.id.startsWith(`file:${PATHS.units}/`)) return change;
-  return { ...change, operations: [...change.operations, DAEMON_RELOAD], settle: [DAEMON_RELOAD, ...change.settle] };
+  return { ...change, operations: [...change.operations, DAEMON_RELOAD] };
 }

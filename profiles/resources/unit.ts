@@ -16,7 +16,7 @@ export function compareSystemd(reason: string | null): Change | null {
     diff: null,
     operations: [DAEMON_RELOAD],
     undo: [],
-    settle: [DAEMON_RELOAD],
+    settle: [],
   };
 }
 
