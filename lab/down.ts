@@ -1,0 +1,41 @@
+import { rm } from 'node:fs/promises';
+import { removeCgroups } from './cgroup.js';
+import { removeBrokenBuilds, removeImages } from './image/image.js';
+import { withLock } from './lock.js';
+import { inspectMachine } from './machine.js';
+import { checkLabName, DEFAULT_LAB, labDirectory } from './names.js';
+import { removeInterfaces } from './network.js';
+import { otherStates } from './state.js';
+
+export interface DownOptions {
+  /** Default `lab`. */
+  readonly lab?: string;
+  /** Remove the cached images that no other lab uses, too. */
+  readonly images?: boolean;
+  readonly onProgress?: (text: string) => void;
+}
+
+/**
+ * Takes a lab away: processes, cgroups, network, files. It goes by names, not by what the lab remembers, so it also
+ * clears up after a lab that was killed while it was being made. A lab that is not there is no error.
+ */
+export async function labDown(options: DownOptions = {}): Promise<void> {
+  const name = checkLabName(options.lab ?? DEFAULT_LAB);
+  const onProgress = options.onProgress ?? (() => {});
+  const machine = await inspectMachine();
+  await withLock(
+    `lab/${name}`,
+    async () => {
+      onProgress(`taking the lab ${name} down`);
+      await removeCgroups(machine, name);
+      await removeInterfaces(name);
+      await rm(labDirectory(name), { recursive: true, force: true });
+    },
+    () => onProgress(`waiting: ${name} is busy`),
+  );
+  await removeBrokenBuilds();
+  if (!options.images) return;
+  const inUse = new Set((await otherStates(name)).map((state) => state.image));
+  const removed = await removeImages(inUse);
+  for (const image of removed) onProgress(`removed the image ${image}`);
+}

@@ -1,0 +1,95 @@
+import { mkdir, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../core/failure.js';
+import { EXIT } from '../../core/outcome.js';
+import { withLock, withLockIfFree } from '../lock.js';
+import { IMAGES, type Suite } from '../names.js';
+import { runBuild } from './build.js';
+import { imageName } from './recipe.js';
+
+/** A root file system, and the packages that hosts booted from it can install. */
+export interface Image {
+  /** Folder below IMAGES. */
+  readonly name: string;
+  readonly root: string;
+  readonly packages: string;
+}
+
+export function imageAt(name: string): Image {
+  return { name, root: join(IMAGES, name, 'root'), packages: join(IMAGES, name, 'packages') };
+}
+
+/** Folders that are being filled; they get their name when they are whole. */
+const DRAFT = '.building-';
+/** An image and its packages take 250 MiB; building needs some more for a while. */
+const NEEDED_BYTES = 1024 ** 3;
+
+interface ImageRequest {
+  readonly suite: Suite;
+  /** Images that labs were booted from: they stay. */
+  readonly inUse: ReadonlySet<string>;
+  /** Cgroup that takes the build, so that it can be ended with its lab. */
+  readonly cgroup: string;
+  readonly onProgress: (text: string) => void;
+}
+
+/** The suite's image: from the cache, or built now, which takes a minute or two. */
+export async function ensureImage(request: ImageRequest): Promise<Image> {
+  const { onProgress } = request;
+  const waiting = (): void => onProgress('waiting for another lab that builds an image');
+  return withLock('images', () => ensureImageLocked(request), waiting);
+}
+
+async function ensureImageLocked({ suite, inUse, cgroup, onProgress }: ImageRequest): Promise<Image> {
+  const image = imageAt(imageName(suite));
+  if (await exists(join(IMAGES, image.name))) return image;
+  await mkdir(IMAGES, { recursive: true, mode: 0o755 });
+  await removeDrafts();
+  const { bavail, bsize } = await statfs(IMAGES);
+  if (bavail * bsize < NEEDED_BYTES) {
+    const free = Math.floor((bavail * bsize) / 1024 ** 2);
+    throw new Failure(
+      `${IMAGES} has ${free} MiB free; an image needs 1024`,
+      EXIT.couldNotTell,
+      `make room below ${IMAGES}`,
+    );
+  }
+  const draft = join(IMAGES, `${DRAFT}${image.name}`);
+  await mkdir(draft, { mode: 0o755 });
+  await runBuild({ suite, directory: draft, cgroup, onProgress });
+  await writeFile(join(draft, 'built'), `${new Date().toISOString()}\n`);
+  await rename(draft, join(IMAGES, image.name));
+  await removeOlder(suite, new Set([...inUse, image.name]));
+  return image;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}
+
+async function removeDrafts(): Promise<void> {
+  for (const name of await readdir(IMAGES).catch(() => [])) {
+    if (name.startsWith(DRAFT)) await rm(join(IMAGES, name), { recursive: true, force: true });
+  }
+}
+
+/** Images of the suite that were made by another recipe. */
+async function removeOlder(suite: Suite, keep: ReadonlySet<string>): Promise<void> {
+  for (const name of await readdir(IMAGES)) {
+    if (name.startsWith(`${suite}-`) && !keep.has(name)) await rm(join(IMAGES, name), { recursive: true, force: true });
+  }
+}
+
+/** Removes what killed builds left, unless a build is under way. */
+export async function removeBrokenBuilds(): Promise<void> {
+  await withLockIfFree('images', removeDrafts);
+}
+
+/** Removes every image that no lab uses. @returns their names */
+export async function removeImages(inUse: ReadonlySet<string>): Promise<readonly string[]> {
+  return withLock('images', async () => {
+    const unused = (await readdir(IMAGES).catch(() => [])).filter((name) => !inUse.has(name));
+    for (const name of unused) await rm(join(IMAGES, name), { recursive: true, force: true });
+    return unused;
+  });
+}
