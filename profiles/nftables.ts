@@ -55,8 +55,11 @@ function counters({ name }: TenantProfile): readonly string[] {
  * that filter (measured, kernel 6.18, systemd 252). `icmpx` answers in both families, plain `icmp` only in IPv4.
  */
 function tenantOutput({ name, proxy }: TenantProfile): readonly string[] {
+  // The counter counts connections, not packets, so that a ledger can hold it against attempts.
+  const toProxy = `ip daddr ${proxy.address} tcp dport ${proxy.port}`;
   return chain(outputChain(name), [
-    `ip daddr ${proxy.address} tcp dport ${proxy.port} counter name "${counterName(name, 'proxy')}" accept`,
+    `${toProxy} tcp flags & (fin | syn | rst | ack) == syn counter name "${counterName(name, 'proxy')}" accept`,
+    `${toProxy} accept`,
     `meta l4proto udp counter name "${counterName(name, 'udp')}" drop`,
     `meta l4proto tcp counter name "${counterName(name, 'tcp')}" reject with icmpx port-unreachable`,
     `counter name "${counterName(name, 'other')}" drop`,

@@ -6,6 +6,9 @@ const MODE = 0o644;
 /** The bundle that stood there before, kept until the run is committed. */
 const KEPT = `${PATHS.state}/transaction/watertight.mjs`;
 
+/** mv(1) where the old bundle was not kept yet, or is back already. */
+const NOT_KEPT = 1;
+
 /** The program that provision brings to a host. */
 export interface Bundle {
   readonly sha256: string;
@@ -32,7 +35,7 @@ export function compareBundle(fact: FileFact, bundle: Bundle): Change | null {
     ],
     undo:
       fact.kind === 'file'
-        ? [run(['mv', '-fT', '--', KEPT, PATHS.bundle])]
+        ? [run(['mv', '-fT', '--', KEPT, PATHS.bundle], { accept: [NOT_KEPT] })]
         : [run(['rm', '-f', '--', candidate, PATHS.bundle])],
     settle: [],
   };

@@ -7,7 +7,7 @@ shift 2
 umask 077
 
 file_fact() {
-  if ! meta=$(stat -c '%F|%a|%U|%G|%s' -- "$1" 2>&1); then
+  if ! meta=$(stat -c '%F|%a|%U|%u|%G|%g|%s' -- "$1" 2>&1); then
     case $meta in
       *'No such file or directory' | *'Not a directory') record file "$1" absent ;;
       *) record file "$1" error "$(printf '%s' "$meta" | encode)" ;;

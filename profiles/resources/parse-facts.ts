@@ -48,10 +48,12 @@ function collect<T>(records: readonly string[][], kind: string, read: (name: str
 function readFile(path: string, [state, meta, digest, content]: string[]): FileFact {
   if (state === 'absent') return { kind: 'absent' };
   if (state !== 'present' || meta === undefined) throw new Unreadable(`cannot read ${path}: ${decode(meta)}`);
-  const match = /^([a-z -]+)\|([0-7]{1,5})\|([^|]+)\|([^|]+)\|(\d+)$/.exec(meta);
+  const match = /^([a-z -]+)\|([0-7]{1,5})\|([^|]+)\|(\d+)\|([^|]+)\|(\d+)\|(\d+)$/.exec(meta);
   if (match === null) throw new Unreadable(`cannot read the state of ${path}`);
-  const [, type = '', mode = '', owner = '', group = '', size = ''] = match;
-  const common = { mode: Number.parseInt(mode, 8), owner, group };
+  const [, type = '', mode = '', user = '', uid = '', group = '', gid = '', size = ''] = match;
+  // stat(1) says UNKNOWN of an owner that has no name any more; the number can be put back.
+  const name = (word: string, number: string) => (word === 'UNKNOWN' ? number : word);
+  const common = { mode: Number.parseInt(mode, 8), owner: name(user, uid), group: name(group, gid) };
   if (type === 'directory') return { kind: 'directory', ...common };
   if (!type.startsWith('regular')) return { kind: 'other', type };
   if (digest === undefined || !/^[0-9a-f]{64}$/.test(digest)) throw new Unreadable(`no digest of ${path}`);
