@@ -11,4 +11,4 @@ export PATH
 printf '%s:begin\n' "$nonce"
 printf '%s:begin:%s\n' "$nonce" "$$" >&2
 # timeout(1) makes itself the leader of a process group and passes status and signal of its child on.
-exec timeout -k 1 "$left" /bin/sh -c "$start" "$nonce" "$@"
+exec timeout -k 1 "$left" /bin/sh -c "$start" watertight "$nonce" "$@"
