@@ -2,9 +2,13 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 
-/** Bundled CommonJS libraries still call require for Node's own modules. */
-const requireShim =
-  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+/** Bundled CommonJS libraries still call require for Node's own modules, and ssh2 asks where it stands. */
+const requireShim = [
+  "import { createRequire as __createRequire } from 'node:module';",
+  "import { fileURLToPath as __fileURLToPath } from 'node:url';",
+  'const require = __createRequire(import.meta.url);',
+  "const __dirname = __fileURLToPath(new URL('.', import.meta.url));",
+].join(' ');
 
 /** ssh2's two optional native addons: it falls back to its own JavaScript where they are absent. */
 const optionalAddons = ['cpu-features', './crypto/build/Release/sshcrypto.node'];
@@ -26,7 +30,8 @@ for (const program of programs) {
     platform: 'node',
     format: 'esm',
     target: program.target,
-    banner: { js: `#!/usr/bin/env node\n${requireShim}` },
+    // The second line is read by probes/: a version without starting the program.
+    banner: { js: `#!/usr/bin/env node\n// watertight ${version}\n${requireShim}` },
     external: optionalAddons,
     define: { WATERTIGHT_VERSION: JSON.stringify(version) },
     loader: { '.sh': 'text', '.py': 'text' },
