@@ -1,6 +1,7 @@
 import type { ConfigurationProblem } from '../failure.js';
 import type { RawConfiguration, RawTenant } from './configuration.js';
 import type { ConfigurationDocument } from './document.js';
+import { nearest } from './nearest.js';
 import { deriveProxyAddress } from './proxy-address.js';
 import { shown } from './shown.js';
 import { pointer } from './validate.js';
@@ -19,11 +20,16 @@ export function crossProblems(document: ConfigurationDocument, file: string): re
     for (const [index, tenant] of host.tenants.entries()) {
       const path = ['hosts', name, 'tenants', index];
       const entry = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
-      if (!entry) report(path, shown(tenant), `one of the tenants ${Object.keys(tenants).join(', ')}`);
+      if (!entry) report(path, shown(tenant), knownTenant(tenant, Object.keys(tenants)));
       else checkAddress(tenant, entry, owners, report, path);
     }
   }
   return problems;
+}
+
+function knownTenant(tenant: string, known: readonly string[]): string {
+  const near = nearest(tenant, known);
+  return near === null ? `one of the tenants ${known.join(', ')}` : `a known tenant; did you mean ${near}?`;
 }
 
 function checkAddress(

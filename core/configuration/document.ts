@@ -1,5 +1,6 @@
 import { type Alias, type Document, isAlias, isMap, isNode, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { ConfigurationProblem } from '../failure.js';
+import { printable } from '../printable.js';
 import { shown } from './shown.js';
 
 /** Steps from the root of a document: keys of mappings, indexes of sequences. */
@@ -26,23 +27,38 @@ const MAX_ALIASES = 100;
 /** Reads YAML 1.2. Never throws: what is wrong is in `problems`. `file` is only named. */
 export function readDocument(text: string, file: string): ConfigurationDocument {
   const counter = new LineCounter();
-  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: true });
+  const document = parseDocument(text, {
+    lineCounter: counter,
+    prettyErrors: false,
+    stringKeys: true,
+    logLevel: 'error',
+  });
   const placeOf = (offset: number): Place => {
     const { line, col } = counter.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const problems: ConfigurationProblem[] = [...document.errors, ...document.warnings].map((error) => ({
+  const broken = document.errors.find((error) => error.code !== 'DUPLICATE_KEY');
+  // After the first syntax error the rest is mostly its echo.
+  const errors = broken ? [broken] : [...document.errors, ...document.warnings];
+  const problems: ConfigurationProblem[] = errors.map((error) => ({
     file,
     ...placeOf(error.pos[0]),
     path: '',
     value: tokenAt(text, error.pos[0]),
-    expected: error.code === 'DUPLICATE_KEY' ? 'each key once in a mapping' : `valid YAML (${error.message})`,
+    expected:
+      error.code === 'DUPLICATE_KEY' ? 'each key once in a mapping' : `valid YAML (${printable(error.message)})`,
   }));
-  const usable = document.errors.every((error) => error.code === 'DUPLICATE_KEY');
+  const usable = broken === undefined;
   const data = usable ? plainData(document) : { bomb: null };
   if (data.bomb) {
     const place = placeOf(data.bomb.range?.[0] ?? 0);
-    problems.push({ file, ...place, path: '', value: `*${data.bomb.source}`, expected: 'no more than a few aliases' });
+    problems.push({
+      file,
+      ...place,
+      path: '',
+      value: shown(`*${data.bomb.source}`),
+      expected: 'no more than a few aliases',
+    });
   }
   return {
     data: data.value,
