@@ -1,0 +1,52 @@
+import { type Authority, hostText } from './authority.js';
+import { classifyAddress } from './classify.js';
+import type { OwnAddress } from './own-addresses.js';
+import type { Policy } from './policy.js';
+import type { DenyReason, FaultReason, PassReason } from './reasons.js';
+import { type Lookup, resolveWithin } from './resolve.js';
+
+/** The whole decision: what the policy says, then what the addresses are. */
+export type Decision =
+  | {
+      readonly kind: 'route';
+      readonly reason: PassReason;
+      readonly rule: string;
+      /** Every one of them was classified, or is the pinned one: connect to these and to nothing else. */
+      readonly addresses: readonly string[];
+    }
+  | {
+      readonly kind: 'stop';
+      readonly reason: DenyReason | FaultReason;
+      readonly rule: string;
+      /** The address that decided; empty where none did. */
+      readonly address: string;
+    };
+
+export interface World {
+  readonly lookup: Lookup;
+  readonly isOwn: OwnAddress;
+  readonly resolveMs: number;
+}
+
+/** Decides on a name before any DNS query, then resolves it and judges every answer: one bad answer denies. */
+export async function decide(target: Authority, policy: Policy, world: World): Promise<Decision> {
+  const said = policy.decide(target.host, target.port);
+  if (said.verdict === 'deny') return { kind: 'stop', reason: said.reason, rule: said.rule, address: '' };
+  const { reason, rule } = said;
+  if (said.pin !== null) return { kind: 'route', reason, rule, addresses: [said.pin] };
+  if (target.host.kind === 'address') return judge([target.host.address], reason, rule, world.isOwn);
+  const resolved = await resolveWithin(world.lookup, hostText(target.host), world.resolveMs);
+  if (!resolved.ok) return { kind: 'stop', reason: resolved.reason, rule, address: '' };
+  return judge(resolved.addresses, reason, rule, world.isOwn);
+}
+
+function judge(addresses: readonly string[], reason: PassReason, rule: string, isOwn: OwnAddress): Decision {
+  for (const address of addresses) {
+    const judged = classifyAddress(address);
+    if (judged.kind === 'forbidden') return { kind: 'stop', reason: 'address-forbidden', rule: judged.range, address };
+    const own = isOwn(address);
+    if (own === null) return { kind: 'stop', reason: 'own-addresses-unknown', rule: '', address };
+    if (own) return { kind: 'stop', reason: 'address-own', rule: '', address };
+  }
+  return { kind: 'route', reason, rule, addresses };
+}

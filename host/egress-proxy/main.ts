@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { UsageFailure } from '../../core/failure.js';
+import { inheritedDescriptors } from './inherited.js';
+import { DEFAULT_LIMITS } from './limits.js';
+import { type LineSink, lineSink } from './line-sink.js';
+import { compilePolicy, missingPolicy, type Policy } from './policy.js';
+import { parsePolicyFile } from './policy-file.js';
+import { createProxy, type EgressProxy } from './server.js';
+
+export interface EgressProxyOptions {
+  readonly policyPath: string;
+  /** Where to listen when no socket was passed by the service manager. */
+  readonly listen?: { readonly host: string; readonly port: number };
+  /** What is still open this long after SIGTERM is cut off, in ms. */
+  readonly drainMs?: number;
+}
+
+const FLUSH_MS = 1000;
+
+/**
+ * Runs the proxy of one tenant until SIGTERM or SIGINT, then drains. SIGHUP reads the policy again. Decision lines go
+ * to stdout, what people should know to stderr.
+ *
+ * Throws UsageFailure without a socket, ConfigurationFailure for an invalid policy. Without a policy it denies everything.
+ */
+export async function runEgressProxy(options: EgressProxyOptions): Promise<void> {
+  const lines = lineSink(1, DEFAULT_LIMITS.logBytes);
+  const notes = lineSink(2, DEFAULT_LIMITS.logBytes);
+  const note = (text: string): void => notes.write(`egress-proxy: ${text}`);
+  const policy = loadPolicy(options.policyPath);
+  const limits = options.drainMs === undefined ? {} : { drainMs: options.drainMs };
+  const proxy = createProxy({ policy, writeLine: lines.write, limits });
+  for (const where of placesToListen(options)) {
+    const { host, port } = await proxy.listen(where);
+    note(`listening on ${host} port ${port} for tenant ${JSON.stringify(policy.tenant)}`);
+  }
+  for (const warning of policy.warnings) note(`WARNING: ${warning}`);
+  process.on('SIGHUP', () => reload(proxy, options.policyPath, note));
+  await untilAskedToStop(proxy);
+  await finish(lines, notes, note);
+}
+
+function loadPolicy(path: string): Policy {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    return missingPolicy(error instanceof Error ? error.message : String(error));
+  }
+  return compilePolicy(parsePolicyFile(text, path));
+}
+
+/** A policy that cannot be read or is invalid is refused, and the one in force stays. */
+function reload(proxy: EgressProxy, path: string, note: (text: string) => void): void {
+  try {
+    const policy = compilePolicy(parsePolicyFile(readFileSync(path, 'utf8'), path));
+    proxy.setPolicy(policy);
+    note(`policy read again for tenant ${JSON.stringify(policy.tenant)}`);
+    for (const warning of policy.warnings) note(`WARNING: ${warning}`);
+  } catch (error) {
+    note(`ERROR: policy refused, the one before stays: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function placesToListen(options: EgressProxyOptions): ({ fd: number } | { host: string; port: number })[] {
+  const inherited = inheritedDescriptors(process.env, process.pid).map((fd) => ({ fd }));
+  if (inherited.length > 0) return inherited;
+  if (options.listen !== undefined) return [options.listen];
+  throw new UsageFailure('no listening socket was passed', 'start it through its socket unit');
+}
+
+/** Drains at the first signal; a second one cuts everything off. */
+function untilAskedToStop(proxy: EgressProxy): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const stop = (): void => {
+      if (asked) {
+        proxy.cut();
+        return;
+      }
+      asked = true;
+      void proxy.drain().then(resolve);
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+  });
+}
+
+async function finish(lines: LineSink, notes: LineSink, note: (text: string) => void): Promise<void> {
+  await lines.flush(FLUSH_MS);
+  if (lines.lost() > 0) note(`WARNING: ${lines.lost()} decision lines were lost`);
+  await notes.flush(FLUSH_MS);
+}

@@ -1,0 +1,99 @@
+import { createServer, type ListenOptions, type Socket } from 'node:net';
+import { answerAndClose } from './answer.js';
+import type { World } from './decide.js';
+import { receive } from './front.js';
+import { DEFAULT_LIMITS, type Limits } from './limits.js';
+import { ownAddresses } from './own-addresses.js';
+import { plainHttp } from './plain-http.js';
+import type { Policy } from './policy.js';
+import { accountForRefusal, type ProxyContext } from './proxy-context.js';
+import { REASONS } from './reasons.js';
+import { systemLookup } from './resolve.js';
+
+export interface ProxyOptions {
+  readonly policy: Policy;
+  readonly writeLine: (line: string) => void;
+  readonly limits?: Partial<Limits>;
+  /** Resolver and own addresses, where not the system's. */
+  readonly world?: Partial<World>;
+}
+
+export interface EgressProxy {
+  /** Listens; the address it listens on. May be called for several inherited descriptors. */
+  readonly listen: (where: ListenOptions | { readonly fd: number }) => Promise<{ host: string; port: number }>;
+  readonly setPolicy: (policy: Policy) => void;
+  /** Open connections of clients. */
+  readonly open: () => number;
+  /** Takes no more connections, lets open ones end, cuts off what is left after the drain time. */
+  readonly drain: () => Promise<void>;
+  /** Cuts off everything now. */
+  readonly cut: () => void;
+}
+
+const LINGER_MS = 1000;
+const ignore = (): void => {};
+
+/** Makes the proxy of one tenant. */
+export function createProxy(options: ProxyOptions): EgressProxy {
+  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
+  let policy = options.policy;
+  let draining = false;
+  const clients = new Set<Socket>();
+  const context: ProxyContext = {
+    policy: () => policy,
+    limits,
+    writeLine: options.writeLine,
+    isDraining: () => draining,
+    world: { lookup: systemLookup, isOwn: ownAddresses(), resolveMs: limits.resolveMs, ...options.world },
+  };
+  const http = plainHttp(context);
+  const servers: ReturnType<typeof createServer>[] = [];
+
+  const accept = (socket: Socket): void => {
+    // First of all: a reset may come at any time, and an error without a listener ends the process.
+    socket.on('error', ignore);
+    clients.add(socket);
+    socket.once('close', () => clients.delete(socket));
+    if (clients.size <= limits.connections) {
+      receive(context, http, socket);
+      return;
+    }
+    accountForRefusal(context, socket, 'limit-connections', REASONS['limit-connections'].status);
+    answerAndClose(socket, 'limit-connections', LINGER_MS);
+  };
+  const cut = (): void => {
+    for (const socket of clients) socket.destroy();
+    http.close();
+  };
+  return {
+    listen: (where) => {
+      const server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
+      servers.push(server);
+      return new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(where, () => {
+          server.removeListener('error', reject);
+          // accept(2) may fail for a moment (out of descriptors): the listener stays.
+          server.on('error', ignore);
+          const address = server.address();
+          const known = typeof address === 'object' && address !== null ? address : { address: '', port: 0 };
+          resolve({ host: known.address, port: known.port });
+        });
+      });
+    },
+    setPolicy: (next) => {
+      policy = next;
+    },
+    open: () => clients.size,
+    drain: async () => {
+      draining = true;
+      const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+      http.closeIdle();
+      const deadline = setTimeout(cut, limits.drainMs);
+      await Promise.all(closed);
+      clearTimeout(deadline);
+      http.close();
+    },
+    cut,
+  };
+}

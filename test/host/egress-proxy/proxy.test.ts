@@ -1,0 +1,525 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import t from 'tap';
+import {
+  closeAll,
+  echo,
+  eventually,
+  Line,
+  pinned,
+  policyFile,
+  reasonOf,
+  running,
+  sink,
+  statusOf,
+  talk,
+  tunnelTo,
+} from './support.js';
+
+const LINE_KEYS = [
+  'event',
+  'id',
+  'time',
+  'tenant',
+  'client',
+  'method',
+  'host',
+  'port',
+  'address',
+  'verdict',
+  'reason',
+  'rule',
+  'status',
+  'duration_ms',
+  'bytes_up',
+  'bytes_down',
+];
+
+t.test('CONNECT', async (t) => {
+  const far = await sink(echo);
+  const { proxy, port, lines, decisions } = await running(pinned([far.port], { allow: ['example.com'] }));
+  t.teardown(() => closeAll(proxy, [far]));
+
+  await t.test('carries bytes both ways and accounts for them', async (t) => {
+    const line = await tunnelTo(port, `a.sink.test:${far.port}`);
+    line.socket.write('hello');
+    t.equal((await line.bytes(5)).toString(), 'hello');
+    t.equal(decisions().length, 1, 'the decision is written while the tunnel stands');
+    line.socket.end();
+    t.equal((await line.toEnd()).length, 0);
+    await eventually(() => lines.length === 2, 'an end line');
+    const [decision, end] = lines;
+    t.same(Object.keys(decision ?? {}), LINE_KEYS);
+    t.same(Object.keys(end ?? {}), LINE_KEYS);
+    t.match(decision, {
+      event: 'decision',
+      tenant: 'acme',
+      client: /^127\.0\.0\.1:\d+$/,
+      method: 'CONNECT',
+      host: 'a.sink.test',
+      port: far.port,
+      address: '127.0.0.1',
+      verdict: 'allow',
+      reason: 'pinned',
+      rule: 'pin *.sink.test',
+      status: 200,
+      bytes_up: 0,
+    });
+    t.match(end, { event: 'end', id: decision?.id, bytes_up: 5, bytes_down: 5, status: 200 });
+  });
+
+  await t.test('bytes sent together with the head are forwarded', async (t) => {
+    const line = await Line.to(port);
+    line.socket.write(`CONNECT a.sink.test:${far.port} HTTP/1.1\r\n\r\nearly`);
+    t.equal(statusOf(await line.upTo('\r\n\r\n')), 200);
+    t.equal((await line.bytes(5)).toString(), 'early');
+    line.socket.destroy();
+  });
+
+  await t.test('a head that arrives byte by byte', async (t) => {
+    const line = await Line.to(port);
+    line.socket.setNoDelay(true);
+    for (const byte of `CONNECT a.sink.test:${far.port} HTTP/1.1\r\nHost: a.sink.test:${far.port}\r\n\r\nxyz`) {
+      line.socket.write(byte);
+      await new Promise(setImmediate);
+    }
+    t.equal(statusOf(await line.upTo('\r\n\r\n')), 200);
+    t.equal((await line.bytes(3)).toString(), 'xyz');
+    line.socket.destroy();
+  });
+
+  await t.test('CONNECT on a connection that served HTTP before', async (t) => {
+    const line = await Line.to(port);
+    line.socket.write('GET http://other.test/ HTTP/1.1\r\nHost: other.test\r\n\r\n');
+    t.equal(reasonOf(await line.upTo('\r\n\r\n')), 'not-listed');
+    await line.upTo('\n');
+    line.socket.write(`CONNECT b.sink.test:${far.port} HTTP/1.1\r\nHost: b.sink.test\r\n\r\n`);
+    t.equal(reasonOf(await line.upTo('\r\n\r\n')), 'host-mismatch', 'Host without the port means 443');
+    const good = await tunnelTo(port, `b.sink.test:${far.port}`);
+    good.socket.write('x');
+    t.equal((await good.bytes(1)).toString(), 'x');
+    good.socket.destroy();
+  });
+});
+
+const REFUSED: readonly { send: string; status: number; reason: string; why: string }[] = [
+  { send: 'CONNECT no.test:443', status: 403, reason: 'not-listed', why: 'not on the list' },
+  { send: 'CONNECT a.sink.test:8888', status: 403, reason: 'not-listed', why: 'a pin does not open other ports' },
+  { send: 'CONNECT sink.test:443', status: 403, reason: 'not-listed', why: 'the apex of a wildcard' },
+  { send: 'CONNECT example.com:8888', status: 403, reason: 'port-not-listed', why: 'another port' },
+  { send: 'CONNECT notexample.com:443', status: 403, reason: 'not-listed', why: 'suffix over-match' },
+  { send: 'CONNECT example.com', status: 400, reason: 'port-missing', why: 'no port' },
+  { send: 'CONNECT example.com:', status: 400, reason: 'port-invalid', why: 'an empty port' },
+  { send: 'CONNECT example.com:99999', status: 400, reason: 'port-invalid', why: 'beyond 65535' },
+  { send: 'CONNECT example.com:0', status: 400, reason: 'port-invalid', why: 'port 0' },
+  { send: 'CONNECT example.com:+443', status: 400, reason: 'port-invalid', why: 'a sign' },
+  { send: 'CONNECT [::1]:443', status: 403, reason: 'address-not-listed', why: 'IPv6 loopback' },
+  { send: 'CONNECT [example.com]:443', status: 400, reason: 'name-invalid', why: 'brackets around a name' },
+  { send: 'CONNECT [[example.com]]:443', status: 400, reason: 'authority-invalid', why: 'double brackets' },
+  { send: 'CONNECT [fe80::1%25eth0]:443', status: 400, reason: 'name-invalid', why: 'a zone' },
+  { send: 'CONNECT ::1:443', status: 400, reason: 'authority-invalid', why: 'IPv6 without brackets' },
+  { send: 'CONNECT u@example.com:443', status: 400, reason: 'authority-userinfo', why: 'user information' },
+  { send: 'CONNECT 127.0.0.1:443', status: 403, reason: 'address-not-listed', why: 'an address' },
+  { send: 'CONNECT 2130706433:443', status: 403, reason: 'address-spelling', why: 'a decimal address' },
+  { send: 'CONNECT /:443', status: 400, reason: 'name-invalid', why: 'a path' },
+  { send: 'GET /', status: 400, reason: 'target-not-absolute', why: 'origin form' },
+  { send: 'OPTIONS *', status: 400, reason: 'target-not-absolute', why: 'asterisk form' },
+  { send: 'GET https://example.com/', status: 400, reason: 'scheme-unsupported', why: 'TLS in absolute form' },
+  { send: 'GET ftp://example.com/', status: 400, reason: 'scheme-unsupported', why: 'another scheme' },
+  { send: 'GET http://u:p@example.com/', status: 400, reason: 'authority-userinfo', why: 'user information' },
+  { send: 'GET http:///', status: 400, reason: 'authority-invalid', why: 'no host' },
+  { send: 'GET http://127.1/', status: 403, reason: 'address-spelling', why: 'a short address' },
+  { send: 'GET http://no.test/', status: 403, reason: 'not-listed', why: 'not on the list' },
+];
+
+const REFUSED_WHOLE: readonly { send: string; status: number; reason: string; why: string }[] = [
+  {
+    send: 'GET http://a.sink.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n',
+    status: 400,
+    reason: 'host-mismatch',
+    why: 'an allowed URI and another Host',
+  },
+  {
+    send: 'GET http://evil.test/ HTTP/1.1\r\nHost: a.sink.test\r\n\r\n',
+    status: 400,
+    reason: 'host-mismatch',
+    why: 'an allowed Host and another URI',
+  },
+  {
+    send: 'GET http://a.sink.test/ HTTP/1.1\r\nHost: a.sink.test\r\nHost: evil.test\r\n\r\n',
+    status: 400,
+    reason: 'host-repeated',
+    why: 'two Host headers',
+  },
+  {
+    send: 'GET http://a.sink.test/ HTTP/1.1\r\nHost: a.sink.test\r\nhost: a.sink.test\r\n\r\n',
+    status: 400,
+    reason: 'host-repeated',
+    why: 'two equal ones',
+  },
+  {
+    send: 'CONNECT a.sink.test:443 HTTP/1.1\r\nHost: a.sink.test:443\r\nHost: b:443\r\n\r\n',
+    status: 400,
+    reason: 'host-repeated',
+    why: 'two on CONNECT',
+  },
+  {
+    send: 'CONNECT a.sink.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n',
+    status: 400,
+    reason: 'host-mismatch',
+    why: 'CONNECT to one, Host another',
+  },
+  { send: 'GET http://a.sink.test/ HTTP/1.1\r\n\r\n', status: 400, reason: 'host-missing', why: 'HTTP/1.1 needs Host' },
+  { send: 'CONNECT a.test:443\r\n\r\n', status: 400, reason: 'request-malformed', why: 'no version' },
+  { send: 'CONNECT a.test:443 HTTP/2.0\r\n\r\n', status: 400, reason: 'request-malformed', why: 'another version' },
+  { send: 'CONNECT  a.test:443 HTTP/1.1\r\n\r\n', status: 400, reason: 'request-malformed', why: 'two spaces' },
+  {
+    send: 'CONNECT a.test:443 HTTP/1.1\r\nA: 1\r\n folded\r\n\r\n',
+    status: 400,
+    reason: 'request-malformed',
+    why: 'a folded line',
+  },
+  {
+    send: 'CONNECT a.test:443 HTTP/1.1\r\nHost : a.test:443\r\n\r\n',
+    status: 400,
+    reason: 'request-malformed',
+    why: 'space before the colon',
+  },
+  {
+    send: 'CONNECT a.test:443 HTTP/1.1\nHost: b\n\r\n\r\n',
+    status: 400,
+    reason: 'request-malformed',
+    why: 'bare line feeds',
+  },
+  {
+    send: 'CONNECT a.test\0.sink.test:443 HTTP/1.1\r\n\r\n',
+    status: 400,
+    reason: 'request-malformed',
+    why: 'NUL in the target',
+  },
+  {
+    send: 'CONNECT a.test:443 HTTP/1.1\r\nX: a\0b\r\n\r\n',
+    status: 400,
+    reason: 'request-malformed',
+    why: 'NUL in a field',
+  },
+  {
+    send: 'CONNECT a.sink.test:443 HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello',
+    status: 400,
+    reason: 'body-unexpected',
+    why: 'CONNECT with a body',
+  },
+  {
+    send: `CONNECT a.test:443 HTTP/1.1\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`,
+    status: 431,
+    reason: 'request-too-large',
+    why: 'a large field',
+  },
+  {
+    send: `CONNECT a.test:443 HTTP/1.1\r\n${'X: a\r\n'.repeat(200)}\r\n`,
+    status: 431,
+    reason: 'request-too-large',
+    why: 'many fields',
+  },
+  {
+    send: `GET http://a.sink.test/ HTTP/1.1\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`,
+    status: 431,
+    reason: 'request-too-large',
+    why: 'a large field',
+  },
+  { send: 'rubbish\r\n\r\n', status: 400, reason: 'request-malformed', why: 'not HTTP' },
+  {
+    send: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+    status: 400,
+    reason: 'request-malformed',
+    why: 'a TLS hello',
+  },
+  {
+    send: 'POST http://a.sink.test/ HTTP/1.1\r\nHost: a.sink.test\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    status: 400,
+    reason: 'request-malformed',
+    why: 'both framings: smuggling',
+  },
+  {
+    send: 'GET http://a.sink.test/ HTTP/1.1\r\nHost: a.sink.test\r\nExpect: tea\r\n\r\n',
+    status: 417,
+    reason: 'expectation-unsupported',
+    why: 'an unknown expectation',
+  },
+];
+
+t.test('refusals: status, reason, one line, nothing of the policy', async (t) => {
+  const far = await sink(echo);
+  const { proxy, port, lines } = await running(pinned([80, 443, far.port], { allow: ['example.com'] }), {
+    world: { lookup: () => Promise.reject(new Error('a refused name was looked up')) },
+  });
+  t.teardown(() => closeAll(proxy, [far]));
+  const whole = REFUSED.map(({ send, ...rest }) => {
+    const authority = /^CONNECT (\S+)$/.exec(send)?.[1] ?? /^\w+ \w+:\/\/([^/]*)/.exec(send)?.[1] ?? 'example.com';
+    return { ...rest, send: `${send} HTTP/1.1\r\nHost: ${authority}\r\nConnection: close\r\n\r\n` };
+  });
+  for (const { send, status, reason, why } of [...whole, ...REFUSED_WHOLE]) {
+    lines.length = 0;
+    const answer = await talk(port, Buffer.from(send, 'latin1'), true);
+    t.equal(reasonOf(answer), reason, `${why}: ${send.slice(0, 60)}`);
+    t.equal(statusOf(answer), status, why);
+    t.notMatch(answer.toString().toLowerCase(), /sink\.test/, 'nothing of the policy');
+    t.equal(lines.length, 1, `one line: ${why}`);
+    t.match(lines[0], { event: 'decision', verdict: 'deny', reason, status }, why);
+  }
+  t.equal(far.arrivals(), 0);
+});
+
+t.test('private targets in every spelling never reach a listener', async (t) => {
+  const far = await sink(echo);
+  const { proxy, port } = await running(policyFile({ allow: ['example.com', '*.test'], mode: 'report' }), {
+    world: { lookup: async () => ['127.0.0.1'] },
+  });
+  t.teardown(() => closeAll(proxy, [far]));
+  const hosts = [
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f.1',
+    '0177.0.0.1',
+    '0',
+    '0.0.0.0',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+  ];
+  const names = ['localhost', 'rebind.test', 'example.com', '127.0.0.1.', '１２７.0.0.1', '①②⑦.0.0.1', '127。0。0。1'];
+  for (const host of [...hosts, ...names]) {
+    const answer = await talk(port, `CONNECT ${host}:${far.port} HTTP/1.1\r\n\r\n`);
+    t.not(statusOf(answer), 200, host);
+    t.match(reasonOf(answer), /^(address-|name-invalid)/, host);
+  }
+  t.equal(far.arrivals(), 0);
+});
+
+t.test('plain HTTP', async (t) => {
+  const seen: { url: string; headers: string[]; body: string }[] = [];
+  const origin = createHttpServer(async (request: IncomingMessage, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
+    seen.push({ url: request.url ?? '', headers: request.rawHeaders, body });
+    response.setHeader('Connection', 'keep-alive, X-Private');
+    response.setHeader('X-Private', 'hop');
+    response.setHeader('X-Kept', 'end');
+    response.end(`got ${request.method} ${request.url} ${body}`);
+  });
+  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+  const far = (origin.address() as AddressInfo).port;
+  const { proxy, port, lines, decisions } = await running(pinned([far]));
+  t.teardown(() => closeAll(proxy, [origin]));
+  const url = `http://w.sink.test:${far}`;
+  const host = `w.sink.test:${far}`;
+
+  await t.test('forwards in origin form, without hop-by-hop fields, both ways', async (t) => {
+    const answer = await talk(
+      port,
+      `GET ${url}/a?b=c HTTP/1.1\r\nHost: ${host}\r\nX-Secret: 1\r\nConnection: close, x-secret\r\nProxy-Authorization: Basic eA==\r\nProxy-Connection: keep-alive\r\nTE: trailers\r\nUpgrade: h2c\r\nKeep-Alive: 5\r\nX-End: 1\r\n\r\n`,
+    );
+    t.equal(statusOf(answer), 200);
+    t.match(answer.toString(), /got GET \/a\?b=c $/);
+    t.match(answer.toString(), /^X-Kept: end\r$/m);
+    t.notMatch(answer.toString(), /X-Private/i);
+    const headers = seen.at(-1)?.headers ?? [];
+    const names = headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+    t.same([...names].sort(), ['connection', 'host', 'via', 'x-end']);
+    t.equal(headers[headers.indexOf('Host') + 1], host);
+  });
+
+  await t.test('a body with a length, and a chunked one', async (t) => {
+    const head = `POST ${url}/ HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n`;
+    t.match((await talk(port, `${head}Content-Length: 5\r\n\r\nhello`)).toString(), /got POST \/ hello$/);
+    const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n`;
+    t.match((await talk(port, chunked)).toString(), /got POST \/ abcdef$/);
+    t.equal(seen.at(-1)?.body, 'abcdef');
+  });
+
+  await t.test('Expect: 100-continue is for the far side to answer', async (t) => {
+    const line = await Line.to(port);
+    line.socket.write(`POST ${url}/ HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n`);
+    t.match(await line.upTo('\r\n\r\n'), /^HTTP\/1\.1 100 /);
+    line.socket.write('ok');
+    t.match(await line.upTo('ok'), /got POST \/ ok$/);
+    line.socket.destroy();
+    const refused = await talk(
+      port,
+      'POST http://no.test/ HTTP/1.1\r\nHost: no.test\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n',
+      true,
+    );
+    t.match(refused.toString(), /^HTTP\/1\.1 403 /, 'no 100 before the refusal');
+  });
+
+  await t.test('each request of a kept connection is decided anew', async (t) => {
+    lines.length = 0;
+    const line = await Line.to(port);
+    line.socket.write(`GET ${url}/1 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    t.match(await line.upTo('got GET /1 '), /^HTTP\/1\.1 200 /);
+    line.socket.write('GET http://no.test/ HTTP/1.1\r\nHost: no.test\r\n\r\n');
+    t.equal(reasonOf(await line.upTo('.\n')), 'not-listed');
+    line.socket.write(`GET ${url}/2 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    t.match(await line.upTo('got GET /2 '), /^HTTP\/1\.1 200 /);
+    line.socket.destroy();
+    t.same(
+      decisions().map(({ verdict, reason, status }) => [verdict, reason, status]),
+      [
+        ['allow', 'pinned', 200],
+        ['deny', 'not-listed', 403],
+        ['allow', 'pinned', 200],
+      ],
+    );
+  });
+
+  await t.test('HTTP/1.0 without Host, and HEAD', async (t) => {
+    t.match((await talk(port, `GET ${url}/old HTTP/1.0\r\n\r\n`)).toString(), /got GET \/old /);
+    const answer = await talk(port, `HEAD ${url}/ HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    t.match(answer.toString(), /^HTTP\/1\.1 200 [\s\S]*\r\n\r\n$/);
+  });
+
+  await t.test('pipelined requests are answered in order', async (t) => {
+    const one = (path: string, end: string): string => `GET ${url}/${path} HTTP/1.1\r\nHost: ${host}\r\n${end}\r\n`;
+    const answer = (await talk(port, one('p1', '') + one('p2', '') + one('p3', 'Connection: close\r\n'))).toString();
+    t.same(answer.match(/got GET \/p\d/g), ['got GET /p1', 'got GET /p2', 'got GET /p3']);
+  });
+});
+
+t.test('faults of the far side', async (t) => {
+  const silent = await sink(() => {});
+  const closing = await sink((socket) => socket.end());
+  const resetting = await sink((socket) => socket.once('data', () => socket.resetAndDestroy()));
+  const rubbish = await sink((socket) => socket.end('SMTP ready\r\n'));
+  const half = await sink((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
+    socket.once('data', () => socket.end());
+  });
+  const gone = await sink(() => {});
+  gone.close();
+  const sinks = [silent, closing, resetting, rubbish, half, gone];
+  const { proxy, port, lines } = await running(
+    pinned(
+      sinks.map((one) => one.port),
+      { allow: ['nx.test', 'slow.test'] },
+    ),
+    {
+      limits: { answerMs: 200, resolveMs: 100 },
+      world: { lookup: (name) => (name === 'nx.test' ? Promise.reject(new Error('no')) : new Promise(() => {})) },
+    },
+  );
+  t.teardown(() => closeAll(proxy, sinks));
+  const table: readonly { target: string; connect?: string; status: number; reason: string }[] = [
+    { target: `x.sink.test:${gone.port}`, status: 502, reason: 'connect-refused' },
+    { target: `x.sink.test:${closing.port}`, status: 502, reason: 'upstream-closed' },
+    { target: `x.sink.test:${resetting.port}`, status: 502, reason: 'upstream-closed' },
+    { target: `x.sink.test:${rubbish.port}`, status: 502, reason: 'upstream-malformed' },
+    { target: `x.sink.test:${silent.port}`, status: 504, reason: 'upstream-timeout' },
+    { target: 'nx.test', status: 502, reason: 'resolve-failed' },
+    { target: 'slow.test', status: 504, reason: 'resolve-timeout' },
+  ];
+  for (const { target, status, reason } of table) {
+    lines.length = 0;
+    const answer = await talk(port, `GET http://${target}/ HTTP/1.1\r\nHost: ${target}\r\nConnection: close\r\n\r\n`);
+    t.equal(reasonOf(answer), reason, target);
+    t.equal(statusOf(answer), status, target);
+    t.match(lines[0], { event: 'decision', verdict: 'allow', reason, status });
+    t.equal(lines.filter((line) => line.event === 'decision').length, 1);
+  }
+  const refused = await talk(port, `CONNECT x.sink.test:${gone.port} HTTP/1.1\r\n\r\n`);
+  t.equal(reasonOf(refused), 'connect-refused');
+  const cut = await talk(
+    port,
+    `GET http://x.sink.test:${half.port}/ HTTP/1.1\r\nHost: x.sink.test:${half.port}\r\n\r\n`,
+  );
+  t.match(cut.toString(), /\r\n\r\nhalf$/, 'a cut answer is cut, not completed');
+  await eventually(() => proxy.open() === 0, 'all connections closed');
+});
+
+t.test('tunnels end as their sides do', async (t) => {
+  const far = await sink(echo);
+  const speaksFirst = await sink((socket) => socket.write('banner\r\n'));
+  const endsFirst = await sink((socket) => {
+    socket.end('bye');
+    socket.resume();
+  });
+  const drip = await sink((socket) => {
+    socket.on('data', () => {});
+    socket.on('end', () => socket.end(Buffer.alloc(3_000_000, 7)));
+  });
+  const { proxy, port, lines } = await running(pinned([far, speaksFirst, endsFirst, drip].map((one) => one.port)), {
+    limits: { halfClosedMs: 200 },
+  });
+  t.teardown(() => closeAll(proxy, [far, speaksFirst, endsFirst, drip]));
+
+  await t.test('a far side that speaks first', async (t) => {
+    const line = await tunnelTo(port, `s.sink.test:${speaksFirst.port}`);
+    t.equal(await line.upTo('\r\n'), 'banner\r\n');
+    line.socket.destroy();
+  });
+  await t.test('the client ends its half, the answer still comes whole', async (t) => {
+    const line = await tunnelTo(port, `s.sink.test:${drip.port}`);
+    line.socket.end('question');
+    t.equal((await line.toEnd()).length, 3_000_000);
+  });
+  await t.test('a far side that ended, and a client that never does: the tunnel goes', async (t) => {
+    const line = await tunnelTo(port, `s.sink.test:${endsFirst.port}`);
+    t.equal((await line.toEnd()).toString(), 'bye');
+    await eventually(() => proxy.open() === 0, 'the half-closed tunnel is gone');
+    line.socket.destroy();
+  });
+  await t.test('resets at any moment', async (t) => {
+    for (let round = 0; round < 60; round++) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      await new Promise((resolve) => socket.once('connect', resolve));
+      if (round % 4 > 0) socket.write(`CONNECT r.sink.test:${far.port} HTTP/1.1\r\n${round % 4 > 1 ? '\r\n' : ''}`);
+      if (round % 4 === 3) await new Promise((resolve) => socket.once('data', resolve));
+      if (round % 2) await new Promise(setImmediate);
+      socket.resetAndDestroy();
+    }
+    await eventually(() => proxy.open() === 0, 'all gone');
+    const line = await tunnelTo(port, `r.sink.test:${far.port}`);
+    line.socket.write('alive');
+    t.equal((await line.bytes(5)).toString(), 'alive');
+    line.socket.destroy();
+  });
+  await eventually(() => proxy.open() === 0, 'all tunnels closed');
+  const ids = lines.filter((line) => line.event === 'decision' && line.status === 200).map((line) => line.id);
+  await eventually(() => lines.filter((line) => line.event === 'end').length === ids.length, 'an end for each tunnel');
+});
+
+t.test('50 tunnels at once carry every byte', async (t) => {
+  const far = await sink(echo);
+  const { proxy, port } = await running(pinned([far.port]));
+  t.teardown(() => closeAll(proxy, [far]));
+  const digest = (data: Buffer): string => createHash('sha256').update(data).digest('hex');
+  const equal = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const data = randomBytes(500_000);
+      const line = await tunnelTo(port, `p.sink.test:${far.port}`);
+      line.socket.end(data);
+      return digest(await line.toEnd()) === digest(data);
+    }),
+  );
+  t.equal(equal.filter(Boolean).length, 50);
+});
+
+t.test('limits have their own answers', async (t) => {
+  const far = await sink(echo);
+  const { proxy, port, lines } = await running(pinned([far.port]), {
+    limits: { connections: 2, headMs: 300 },
+  });
+  t.teardown(() => closeAll(proxy, [far]));
+  const loris = await Promise.all([talk(port, 'CONNECT a.sink'), talk(port, 'GET http://a.sink')]);
+  for (const answer of loris) t.equal(reasonOf(answer), 'request-timeout');
+  const tunnels = [await tunnelTo(port, `a.sink.test:${far.port}`), await tunnelTo(port, `a.sink.test:${far.port}`)];
+  t.equal(reasonOf(await talk(port, 'GET / HTTP/1.1\r\n\r\n')), 'limit-connections');
+  for (const line of tunnels) line.socket.destroy();
+  t.match(
+    lines.map((line) => line.reason),
+    ['request-timeout', 'request-timeout', 'pinned', 'pinned', 'limit-connections'],
+  );
+});
