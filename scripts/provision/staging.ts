@@ -1,0 +1,5 @@
+import { PATHS } from '../../profiles/names.js';
+
+/** Where a new bundle waits on the host until the run that it carries out puts it in its place. */
+export const STAGING = `${PATHS.state}/staged`;
+export const STAGED_BUNDLE = `${STAGING}/watertight.mjs`;
