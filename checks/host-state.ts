@@ -1,0 +1,26 @@
+import type { ChildIdentity } from './child-identity.js';
+
+/** What the kernel holds of a tenant's containment, read back. Each part may be unknown, and then says why. */
+export interface HostState {
+  readonly tenant: string;
+  readonly ruleset: RulesetState;
+  /** The tenant's cgroup, relative to the cgroup2 root, and its inode; null where the folder is absent. */
+  readonly cgroup: { readonly path: string; readonly inode: number | null };
+  /** The confined child as the host sees it from outside; the child's own word is not asked. */
+  readonly child: ChildState;
+  readonly uid: number | null;
+}
+
+export type RulesetState =
+  | { readonly kind: 'listed'; readonly live: string; readonly comparison: RulesetDifference }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+export type RulesetDifference =
+  | { readonly kind: 'equal' }
+  | { readonly kind: 'differs'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+export type ChildState =
+  | { readonly kind: 'seen'; readonly identity: ChildIdentity }
+  | { readonly kind: 'unknown'; readonly reason: string };

@@ -1,0 +1,44 @@
+/** What binds a verdict to the state in which it was reached: any of these changed, and it says nothing any more. */
+export interface Attestation {
+  readonly schema: 'watertight/attestation/1';
+  readonly machineId: string;
+  readonly bootId: string;
+  /** SHA-256 of the live table's normalised listing (profiles/ruleset-listing.ts). */
+  readonly rulesetDigest: string;
+  readonly tenants: Readonly<Record<string, TenantAttestation>>;
+  /** ISO 8601. */
+  readonly provenAt: string;
+  readonly expiresAt: string;
+  readonly version: string;
+}
+
+export interface TenantAttestation {
+  /** Inode of the tenant's cgroup, which is the id that the rule holds. */
+  readonly cgroup: number;
+  /** systemd's invocation id of the proxy's service. */
+  readonly proxyInvocation: string;
+}
+
+/** Reads an attestation; null where the text is not one. */
+export function parseAttestation(text: string): Attestation | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  return isAttestation(value) ? value : null;
+}
+
+function isAttestation(value: unknown): value is Attestation {
+  if (!isRecord(value) || value.schema !== 'watertight/attestation/1' || !isRecord(value.tenants)) return false;
+  const texts = ['machineId', 'bootId', 'rulesetDigest', 'provenAt', 'expiresAt', 'version'];
+  if (!texts.every((key) => typeof value[key] === 'string')) return false;
+  return Object.values(value.tenants).every(
+    (tenant) => isRecord(tenant) && Number.isSafeInteger(tenant.cgroup) && typeof tenant.proxyInvocation === 'string',
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { localTarget } from '../../core/target/local.js';
+import type { HostProfile, TenantProfile } from '../../profiles/profile.js';
+import { type Containment, containmentOf } from './containment.js';
+import { foreignSockets } from './descriptors.js';
+import { findExecutable } from './executable.js';
+import { type Ending, isSetUpStatus } from './exit-status.js';
+import { containmentFacts } from './facts.js';
+import { launch } from './launch.js';
+
+/** Exit statuses of the launcher itself, as env(1), timeout(1) and container engines use them. */
+export const LAUNCHER_EXIT = { refused: 125, notExecutable: 126, notFound: 127 } as const;
+
+export type RunResult =
+  | { readonly kind: 'ended'; readonly ending: Ending; readonly note: string | null }
+  | { readonly kind: 'refused'; readonly reason: string; readonly fix: string | null; readonly exit: number };
+
+export interface RunRequest {
+  readonly profile: HostProfile;
+  readonly tenant: string;
+  readonly command: readonly string[];
+  /** Launch although containment is not proven: the verifier's own child, which is how it comes to be proven. */
+  readonly unproven: boolean;
+}
+
+/** Runs a command confined, or says why not. Never launches on "could not tell". */
+export async function runConfined(request: RunRequest): Promise<RunResult> {
+  const tenant = request.profile.tenants.find(({ name }) => name === request.tenant);
+  if (!tenant) return refuse(`this host has no tenant "${request.tenant}"`, tenantsOf(request.profile));
+  const foreign = await foreignSockets();
+  if (foreign.length > 0) {
+    return refuse(`standard descriptor ${foreign.join(', ')} is a network socket made outside`, 'use a pipe instead');
+  }
+  const [program = '', ...rest] = request.command;
+  const executable = await findExecutable(program);
+  if (executable.kind === 'not-found')
+    return { ...refuse(`${program}: not found`, null), exit: LAUNCHER_EXIT.notFound };
+  if (executable.kind === 'not-executable') {
+    return { ...refuse(`${executable.path}: not executable`, null), exit: LAUNCHER_EXIT.notExecutable };
+  }
+  const objection = request.unproven ? null : await objectionTo(tenant);
+  if (objection) return objection;
+  const unit = `watertight-run-${randomBytes(8).toString('hex')}.service`;
+  const command = [executable.path, ...rest] as [string, ...string[]];
+  const ending = await launch({ tenant: tenant.name, proxy: tenant.proxy, command, unit });
+  return { kind: 'ended', ending, note: noteOn(ending) };
+}
+
+async function objectionTo(tenant: TenantProfile): Promise<RunResult | null> {
+  const local = localTarget();
+  const containment: Containment = containmentOf(await containmentFacts(local, tenant), tenant.name);
+  await local.close();
+  switch (containment.kind) {
+    case 'holds':
+      return null;
+    case 'broken':
+      return refuse(`containment does not hold: ${containment.reasons.join('; ')}`, 'sudo watertight verify --local');
+    case 'could-not-tell':
+      return refuse(
+        `could not tell whether containment holds: ${containment.reasons.join('; ')}`,
+        'sudo watertight verify --local',
+      );
+  }
+}
+
+function refuse(reason: string, fix: string | null): RunResult & { kind: 'refused' } {
+  return { kind: 'refused', reason, fix, exit: LAUNCHER_EXIT.refused };
+}
+
+function tenantsOf(profile: HostProfile): string {
+  return `tenants here: ${profile.tenants.map(({ name }) => name).join(', ') || 'none'}`;
+}
+
+function noteOn(ending: Ending): string | null {
+  if (ending.kind !== 'exited' || !isSetUpStatus(ending.status)) return null;
+  return `status ${ending.status} is also how systemd says that it could not set the unit up (systemd.exec(5))`;
+}
