@@ -29,15 +29,16 @@ const UNREACHABLE = new Set([
  * to connections beyond MaxStartups (sshd_config(5)), at random.
  */
 export function worthRetrying(error: unknown, handshaken: boolean): boolean {
-  const { code, level } = factsOf(error);
-  if (handshaken || code === 'ECONNREFUSED' || UNREACHABLE.has(String(code))) return isHangUp(error) && !handshaken;
-  return level !== 'handshake' && level !== 'client-timeout' && level !== 'client-authentication';
+  const { message, code, level } = factsOf(error);
+  if (handshaken) return false;
+  // node-ssh says ETIMEDOUT of a connection that was merely closed.
+  if (message === 'No response from server') return true;
+  if (typeof code === 'number' || code === 'ECONNREFUSED' || UNREACHABLE.has(String(code))) return false;
+  return level === undefined || !FINAL_LEVELS.has(level);
 }
 
-/** node-ssh says ETIMEDOUT of a connection that was merely closed. */
-function isHangUp(error: unknown): boolean {
-  return factsOf(error).message === 'No response from server';
-}
+/** Stages at which ssh2 has an answer, and not just a connection that broke off. */
+const FINAL_LEVELS = new Set(['handshake', 'client-timeout', 'client-authentication']);
 
 /** Says in the target's terms why there is no connection. */
 export function connectFailure(error: unknown, settings: SshSettings, problems: readonly string[]): ConnectionFailure {
