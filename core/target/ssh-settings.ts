@@ -11,7 +11,7 @@ export interface SshHostEntry {
   readonly address?: string;
   readonly port?: number;
   readonly user?: string;
-  /** Private key file. Where it is named, no other key is tried. */
+  /** Private key file. Where it is named, no other key is tried; an agent may hold it. */
   readonly identity?: string;
   /** known_hosts file. Where it is named, no other one is read. */
   readonly knownHosts?: string;
@@ -103,8 +103,8 @@ function resolve(host: SshHostEntry, context: Context, jumps: number): SshSettin
     port,
     user,
     identities: identities(host, values, path, context.home),
-    agent: host.identity === undefined ? agent(one('identityagent'), context, path) : null,
-    identitiesOnly: isYes(one('identitiesonly')),
+    agent: agent(one('identityagent'), context, path),
+    identitiesOnly: host.identity !== undefined || isYes(one('identitiesonly')),
     knownHosts: knownHostsFiles(host, values, path, context.home),
     hostKeyAlias: one('hostkeyalias') ?? null,
     unknownHostKeys: unknownHostKeys(one('stricthostkeychecking')),
