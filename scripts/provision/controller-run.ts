@@ -95,9 +95,10 @@ async function converge(run: ControllerRun, target: Target): Promise<ExitCode | 
   return runRemotely({ ...run, target, connectAfresh: run.connect, program });
 }
 
-/** Everything else is done by the program on the host, which needs Node to run. */
+/** The rest is done by the program on the host, which needs Node to run. One apt run brings all packages then. */
 async function installInterpreter(run: ControllerRun, target: Target, facts: HostFacts): Promise<Stop | null> {
-  const change = comparePackages(facts.packages, ['nodejs']);
+  if (facts.packages.has('nodejs')) return null;
+  const change = comparePackages(facts.packages, renderHost(run.profile).packages);
   if (change === null) return null;
   run.emit({ type: 'step', id: change.id, summary: change.summary, state: 'started', detail: '' });
   for (const operation of change.operations) {

@@ -11,7 +11,14 @@ export interface PlannedChange {
 }
 
 /** What became of a host in the end. */
-export type ProvisionResult = 'converged' | 'planned' | 'rolled-back' | 'rollback-incomplete' | 'untouched' | 'unknown';
+export type ProvisionResult =
+  | 'converged'
+  | 'planned'
+  | 'removed'
+  | 'rolled-back'
+  | 'rollback-incomplete'
+  | 'untouched'
+  | 'unknown';
 
 /** What a proof says, beside its beginning and its end. */
 export type ProofEvent = Exclude<VerifyEvent, { type: 'started' | 'finished' }>;

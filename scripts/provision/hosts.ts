@@ -5,47 +5,69 @@ import { loadConfiguration } from '../../core/configuration/load.js';
 import { UsageFailure } from '../../core/failure.js';
 import { EXIT, type ExitCode } from '../../core/outcome.js';
 import { hostProfile } from '../../profiles/host-profile.js';
+import type { DeprovisionFlags } from '../deprovision.js';
 import type { ProvisionFlags } from '../provision.js';
 import { connectTo } from './connect.js';
-import { provisionHost } from './controller-run.js';
+import { type ControllerRun, provisionHost } from './controller-run.js';
+import { deprovisionHost } from './deprovision-run.js';
+import type { Emit } from './events.js';
 import { hostBundle } from './host-bundle.js';
 import { humanReport, ndjsonReport, type Streams } from './report.js';
 
 /**
- * Provisions hosts one after the other; Ctrl-C ends the one in hand (the host takes everything back) and all that follow.
+ * Provisions hosts one after the other.
  * @returns the worst answer: a no outweighs a could-not-tell
  */
 export async function provisionHosts(names: readonly string[], flags: ProvisionFlags): Promise<ExitCode> {
-  const configuration = await loadConfiguration(flags.config);
-  const chosen = chosenHosts(names, flags.all === true, configuration);
-  // All of them are looked up before the first is touched: a typing error ends the command, not half of it.
-  const profiles = chosen.map((name) => hostProfile(configuration, name));
   const bundle = await hostBundle();
-  const stop = new AbortController();
   const dryRun = flags.dryRun === true;
+  return overHosts(names, flags, flags.all === true, (common) => provisionHost({ ...common, bundle, dryRun }));
+}
+
+/** Takes everything from hosts again, one after the other. */
+export async function deprovisionHosts(names: readonly string[], flags: DeprovisionFlags): Promise<ExitCode> {
+  const options = { dryRun: flags.dryRun === true, keepPackages: flags.keepPackages === true };
+  return overHosts(names, flags, false, (common) => deprovisionHost({ ...common, ...options }));
+}
+
+type Flags = Pick<ProvisionFlags, 'config' | 'dryRun' | 'diff' | 'format'>;
+type Common = Pick<ControllerRun, 'profile' | 'connect' | 'emit' | 'signal'>;
+
+/** Ctrl-C ends the work on the host in hand (a provision is taken back there), and all that would follow. */
+async function overHosts(
+  names: readonly string[],
+  flags: Flags,
+  all: boolean,
+  work: (common: Common) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const configuration = await loadConfiguration(flags.config);
+  // All of them are looked up before the first is touched: a typing error ends the command, not half of it.
+  const profiles = chosenHosts(names, all, configuration).map((name) => hostProfile(configuration, name));
+  const stop = new AbortController();
   const exits: ExitCode[] = [];
-  const work = (async () => {
+  const working = (async () => {
     for (const profile of profiles) {
       const entry = configuration.hosts.get(profile.host);
       if (entry === undefined || stop.signal.aborted) break;
-      const emit =
-        flags.format === 'ndjson'
-          ? ndjsonReport(streams())
-          : humanReport(streams(), { dryRun, diff: flags.diff === true });
       const connect = () => connectTo(entry);
-      exits.push(await provisionHost({ profile, bundle, connect, emit, signal: stop.signal, dryRun }));
+      exits.push(await work({ profile, connect, emit: reportFor(flags), signal: stop.signal }));
     }
   })();
   const forget = onCleanup(async () => {
     stop.abort();
-    await work.catch(() => {});
+    await working.catch(() => {});
   });
   try {
-    await work;
+    await working;
   } finally {
     forget();
   }
   return worst(exits);
+}
+
+function reportFor(flags: Flags): Emit {
+  if (flags.format === 'ndjson') return ndjsonReport(streams());
+  return humanReport(streams(), { dryRun: flags.dryRun === true, diff: flags.diff === true });
 }
 
 function chosenHosts(names: readonly string[], all: boolean, configuration: Configuration): readonly string[] {

@@ -36,7 +36,7 @@ export function humanReport(streams: Streams, options: { readonly dryRun: boolea
 function progressLine(host: string, event: ProvisionEvent, colours: Colours): string | null {
   switch (event.type) {
     case 'started':
-      return colours.bold(`watertight ${printable(event.version)}: provision ${host}`);
+      return colours.bold(`watertight ${printable(event.version)}: ${host}`);
     case 'progress':
       return colours.dim(`  … ${printable(event.text)}`);
     case 'plan':
@@ -103,6 +103,7 @@ function paint(line: string, colours: Colours): string {
 const RESULTS: Readonly<Record<ProvisionResult, string>> = {
   converged: 'is contained, every claim proven',
   planned: 'was not touched: this is what would be done',
+  removed: 'holds nothing of ours any more',
   'rolled-back': 'is as it was before this run',
   'rollback-incomplete': 'is in between: run provision again',
   untouched: 'was not touched',
