@@ -1,0 +1,257 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import t from 'tap';
+import type { DecisionLine } from '../../../host/egress-proxy/decision-line.js';
+import { echo, eventually, pinned, policyFile, reasonOf, sink, statusOf, talk, tunnelTo } from './support.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'egress-proxy-'));
+const program = join(folder, 'proxy.mjs');
+const policyPath = join(folder, 'policy.json');
+t.teardown(() => rmSync(folder, { recursive: true }));
+
+/** As the host's bundle is made; the entry catches as the host's command does. */
+await build({
+  stdin: {
+    contents: `import { runEgressProxy } from './host/egress-proxy/main.ts';
+      import { Failure } from './core/failure.ts';
+      runEgressProxy(JSON.parse(process.argv[2])).catch((error) => {
+        if (!(error instanceof Failure)) throw error;
+        console.error(error.message);
+        process.exitCode = error.exit;
+      });`,
+    resolveDir: process.cwd(),
+    loader: 'ts',
+  },
+  outfile: program,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node18.19',
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  logLevel: 'silent',
+});
+
+/** A listening socket as a service manager holds it: bound, listening, nobody accepts. */
+async function heldSocket(): Promise<{ server: Server; fd: number; port: number }> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const handle: unknown = Reflect.get(server, '_handle');
+  const fd = typeof handle === 'object' && handle !== null ? Number(Reflect.get(handle, 'fd')) : -1;
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('no address');
+  return { server, fd, port: address.port };
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly lines: DecisionLine[];
+  readonly notes: string[];
+  readonly exited: Promise<unknown[]>;
+}
+
+/** Passes the socket as descriptor 3, with the process id that sd_listen_fds(3) asks for. */
+function start(fd: number, options: Record<string, unknown> = {}, listenPid = '$$'): Started {
+  const script = `LISTEN_FDS=1 LISTEN_PID=${listenPid} exec "$0" "$1" "$2"`;
+  const child = spawn(
+    '/bin/sh',
+    ['-c', script, process.execPath, program, JSON.stringify({ policyPath, ...options })],
+    {
+      stdio: ['ignore', 'pipe', 'pipe', fd],
+      env: { PATH: process.env.PATH },
+    },
+  );
+  const lines: DecisionLine[] = [];
+  const notes: string[] = [];
+  if (child.stdout) createInterface(child.stdout).on('line', (line) => lines.push(JSON.parse(line)));
+  if (child.stderr) createInterface(child.stderr).on('line', (line) => notes.push(line));
+  return { child, lines, notes, exited: once(child, 'exit') };
+}
+
+async function started(fd: number, options: Record<string, unknown> = {}): Promise<Started> {
+  const one = start(fd, options);
+  await eventually(() => one.notes.some((note) => note.includes('listening on')), 'listening');
+  return one;
+}
+
+const descriptors = (pid: number | undefined): number => readdirSync(`/proc/${pid}/fd`).length;
+const writePolicy = (value: unknown): void =>
+  writeFileSync(policyPath, typeof value === 'string' ? value : JSON.stringify(value));
+
+const far = await sink(echo);
+const held = await heldSocket();
+t.teardown(() => far.close());
+
+t.test('serves the inherited socket; SIGTERM drains, connections wait for the next process', async (t) => {
+  writePolicy(pinned([far.port], { allow: ['example.com'] }));
+  const first = await started(held.fd);
+  // From here on the children alone accept.
+  held.server.close();
+  const line = await tunnelTo(held.port, `a.sink.test:${far.port}`);
+  await eventually(() => first.lines.length === 1, 'the line comes while the tunnel stands');
+  t.match(first.lines, [{ event: 'decision', reason: 'pinned' }]);
+  const idle = await tunnelTo(held.port, `a.sink.test:${far.port}`);
+  first.child.kill('SIGTERM');
+  idle.socket.end();
+  line.socket.write('still here');
+  t.equal((await line.bytes(10)).toString(), 'still here', 'an open tunnel goes on while draining');
+  line.socket.end();
+  t.same(await first.exited, [0, null]);
+  t.equal(first.lines.filter((one) => one.event === 'end').length, 2, 'all lines are out before the exit');
+});
+
+t.test('an idle tunnel is cut off at the deadline, and the exit is clean', async (t) => {
+  const { server, fd, port } = await heldSocket();
+  const one = await started(fd, { drainMs: 100 });
+  server.close();
+  const line = await tunnelTo(port, `a.sink.test:${far.port}`);
+  one.child.kill('SIGTERM');
+  t.same(await one.exited, [0, null]);
+  t.equal((await line.toEnd()).length, 0);
+});
+
+t.test('who may not start', async (t) => {
+  const { server, fd } = await heldSocket();
+  t.teardown(() => server.close());
+  await t.test('a socket meant for another process', async (t) => {
+    const one = start(fd, {}, '1');
+    t.same(await one.exited, [64, null]);
+    t.match(one.notes.join('\n'), /no listening socket/);
+  });
+  const bad: readonly { text: unknown; says: RegExp; why: string }[] = [
+    { text: '{', says: /expected JSON/, why: 'not JSON' },
+    { text: { ...policyFile({}), version: 2 }, says: /\/version: 2/, why: 'another version' },
+    { text: { ...policyFile({}), alow: [] }, says: /\/alow/, why: 'an unknown key' },
+    { text: policyFile({ allow: ['*'] }), says: /\/allow\/0/, why: 'everything' },
+    { text: policyFile({ allow: ['0x7f.1'] }), says: /dotted decimal/, why: 'an odd spelling' },
+    { text: { ...policyFile({}), mode: 'off' }, says: /\/mode/, why: 'an unknown mode' },
+  ];
+  for (const { text, says, why } of bad) {
+    writePolicy(text);
+    const one = start(fd);
+    t.same(await one.exited, [78, null], why);
+    t.match(one.notes.join('\n'), says, why);
+    t.notMatch(one.notes.join('\n'), /^ +at /m, 'no stack trace');
+  }
+});
+
+t.test('without a policy, and with an empty one, everything is denied, loudly', async (t) => {
+  for (const { write, reason } of [
+    { write: () => rmSync(policyPath), reason: 'policy-missing' },
+    { write: () => writePolicy(policyFile({})), reason: 'policy-empty' },
+  ]) {
+    write();
+    const { server, fd, port } = await heldSocket();
+    const one = await started(fd);
+    server.close();
+    t.equal(reasonOf(await talk(port, 'CONNECT example.com:443 HTTP/1.1\r\n\r\n')), reason);
+    t.match(one.notes.join('\n'), /WARNING.*denied/);
+    one.child.kill('SIGTERM');
+    t.same(await one.exited, [0, null]);
+  }
+});
+
+t.test('SIGHUP: a good policy takes over, a bad one is refused, tunnels stay', async (t) => {
+  writePolicy(pinned([far.port]));
+  const { server, fd, port } = await heldSocket();
+  const one = await started(fd);
+  server.close();
+  const line = await tunnelTo(port, `a.sink.test:${far.port}`);
+  writePolicy('rubbish');
+  one.child.kill('SIGHUP');
+  await eventually(() => one.notes.some((note) => note.includes('the one before stays')), 'the refusal');
+  (await tunnelTo(port, `b.sink.test:${far.port}`)).socket.destroy();
+  writePolicy(policyFile({ allow: ['example.com'] }));
+  one.child.kill('SIGHUP');
+  await eventually(() => one.notes.some((note) => note.includes('read again')), 'the reload');
+  t.equal(reasonOf(await talk(port, `CONNECT a.sink.test:${far.port} HTTP/1.1\r\n\r\n`)), 'not-listed');
+  line.socket.write('open');
+  t.equal((await line.bytes(4)).toString(), 'open');
+  line.socket.destroy();
+  one.child.kill('SIGTERM');
+  t.same(await one.exited, [0, null]);
+});
+
+t.test('50 clients killed in mid-tunnel leave no descriptor behind', async (t) => {
+  writePolicy(pinned([far.port]));
+  const { server, fd, port } = await heldSocket();
+  const one = await started(fd);
+  server.close();
+  (await tunnelTo(port, `a.sink.test:${far.port}`)).socket.destroy();
+  await eventually(() => one.lines.some((line) => line.event === 'end'), 'the first tunnel over');
+  const before = descriptors(one.child.pid);
+  const client = `const net = require('node:net');
+    const socket = net.connect(${port}, '127.0.0.1');
+    socket.write('CONNECT k.sink.test:${far.port} HTTP/1.1\\r\\n\\r\\n');
+    socket.once('data', () => { console.log('up'); setInterval(() => socket.write('x'.repeat(1000)), 5); });`;
+  for (let batch = 0; batch < 5; batch++) {
+    const clients = Array.from({ length: 10 }, () =>
+      spawn(process.execPath, ['-e', client], { stdio: ['ignore', 'pipe', 'inherit'] }),
+    );
+    await Promise.all(clients.map(({ stdout }) => once(stdout, 'data')));
+    t.ok(descriptors(one.child.pid) >= before + 20, 'ten tunnels stand');
+    for (const killed of clients) killed.kill('SIGKILL');
+    await Promise.all(clients.map((killed) => once(killed, 'exit')));
+  }
+  await eventually(() => descriptors(one.child.pid) <= before, 'descriptors are back');
+  t.equal(one.lines.filter((line) => line.event === 'end').length, 51);
+  one.child.kill('SIGTERM');
+  t.same(await one.exited, [0, null]);
+});
+
+t.test('the log never stops a decision', async (t) => {
+  const denied = 'GET http://no.test/ HTTP/1.1\r\nHost: no.test\r\n';
+  await t.test('a reader that went away', async (t) => {
+    const { server, fd, port } = await heldSocket();
+    const one = await started(fd);
+    server.close();
+    one.child.stdout?.destroy();
+    one.child.stderr?.destroy();
+    for (let count = 0; count < 5; count++) {
+      t.equal(statusOf(await talk(port, `${denied}Connection: close\r\n\r\n`)), 403);
+    }
+    (await tunnelTo(port, `a.sink.test:${far.port}`)).socket.destroy();
+    one.child.kill('SIGTERM');
+    t.same(await one.exited, [0, null]);
+  });
+  await t.test('a reader that does not read', async (t) => {
+    const { server, fd, port } = await heldSocket();
+    const one = await started(fd, { drainMs: 100 });
+    server.close();
+    one.child.stdout?.pause();
+    // More than a pipe and its reader hold.
+    const many = `${`${denied}\r\n`.repeat(2000)}${denied}Connection: close\r\n\r\n`;
+    const answers = (await talk(port, many)).toString().match(/HTTP\/1\.1 403/g) ?? [];
+    t.equal(answers.length, 2001);
+    one.child.stdout?.resume();
+    await eventually(() => one.lines.length === 2001, 'every line, late');
+    one.child.kill('SIGTERM');
+    t.same(await one.exited, [0, null]);
+  });
+  await t.test('a full disk', { skip: existsSync('/dev/full') ? false : 'no /dev/full' }, async (t) => {
+    const { server, fd, port } = await heldSocket();
+    const script = `LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$1" "$2" >/dev/full`;
+    const notes = join(folder, 'notes');
+    const child = spawn(
+      '/bin/sh',
+      ['-c', `${script} 2>${notes}`, process.execPath, program, JSON.stringify({ policyPath })],
+      {
+        stdio: ['ignore', 'ignore', 'ignore', fd],
+      },
+    );
+    const exited = once(child, 'exit');
+    await eventually(() => existsSync(notes) && readFileSync(notes, 'utf8').includes('listening on'), 'listening');
+    server.close();
+    t.equal(statusOf(await talk(port, `${denied}Connection: close\r\n\r\n`)), 403);
+    (await tunnelTo(port, `a.sink.test:${far.port}`)).socket.destroy();
+    child.kill('SIGTERM');
+    t.same(await exited, [0, null]);
+    t.match(readFileSync(notes, 'utf8'), /decision lines were lost/);
+  });
+});
