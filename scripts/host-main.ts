@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
 import { createProgram } from '../core/cli/program.js';
 import { runProgram } from '../core/cli/run.js';
+import { egressProxyCommand } from './egress-proxy.js';
+import { provisionLocalCommand } from './provision-local.js';
+import { runCommand } from './run.js';
 
 /** What runs on a provisioned host, in one file: the same commands by the same names as the controller's. */
-const commands: Command[] = [];
+const commands: Command[] = [runCommand(), egressProxyCommand(), provisionLocalCommand()];
 
 await runProgram(
   createProgram('watertight on a contained host: proves its containment and runs confined work.', commands, [

@@ -7,7 +7,7 @@ import { type FactsQuery, factsQuery } from './gather.js';
 import { type Manifest, manifestOf, union } from './manifest.js';
 import { PACKAGES_NOTE } from './package.js';
 import { notedOn } from './plan.js';
-import { childrenFirst, slicesFirst } from './removal.js';
+import { childrenFirst, inStopOrder } from './removal.js';
 import removeScript from './remove-packages.sh';
 import { deleteTable } from './ruleset.js';
 import { DAEMON_RELOAD, removeUnit } from './unit.js';
@@ -38,7 +38,7 @@ export function planDeprovision(
     ...ours.permissions.flatMap((path) =>
       found(removeFile(path, needed(facts.files, path), { kind: 'permission', stage: 'withdraw' })),
     ),
-    ...slicesFirst(ours.units).flatMap((name) => found(removeUnit(name, needed(facts.units, name)))),
+    ...inStopOrder(ours.units).flatMap((name) => found(removeUnit(name, needed(facts.units, name)))),
     ...found(removeTable(facts)),
     ...removeFiles(ours, facts),
     ...ours.users.flatMap((name) => found(removeUser(name, needed(facts.users, name)))),

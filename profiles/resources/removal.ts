@@ -17,17 +17,19 @@ export function planRemoval(noted: Manifest, desired: Manifest, facts: HostFacts
   const place = { kind: 'file', stage: 'removal' } as const;
   const found = (change: Change | null) => (change === null ? [] : [change]);
   return [
-    ...slicesFirst(gone.units).flatMap((name) => found(removeUnit(name, needed(facts.units, name)))),
+    ...inStopOrder(gone.units).flatMap((name) => found(removeUnit(name, needed(facts.units, name)))),
     ...gone.files.flatMap((path) => found(removeFile(path, needed(facts.files, path), place))).map(withReload),
     ...childrenFirst(gone.directories).flatMap((path) => found(removeDirectory(path, needed(facts.files, path)))),
     ...gone.users.flatMap((name) => found(removeUser(name, needed(facts.users, name)))),
   ];
 }
 
-/** Confined work ends before the proxy that it may be talking to. */
-export function slicesFirst(units: readonly string[]): readonly string[] {
-  const isSlice = (name: string) => name.endsWith('.slice');
-  return [...units.filter(isSlice), ...units.filter((name) => !isSlice(name))];
+/** Confined work ends before the proxy that it talks to, and a socket before its service, which it would start again. */
+const STOP_ORDER = ['.slice', '.socket', '.timer', '.service'];
+
+export function inStopOrder(units: readonly string[]): readonly string[] {
+  const rank = (name: string) => STOP_ORDER.findIndex((suffix) => name.endsWith(suffix));
+  return [...units].sort((a, b) => rank(a) - rank(b));
 }
 
 export function childrenFirst(directories: readonly string[]): readonly string[] {

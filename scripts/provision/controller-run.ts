@@ -1,6 +1,8 @@
-import { EXIT, type ExitCode } from '../../core/outcome.js';
+import { EXIT, type ExitCode, exitOf } from '../../core/outcome.js';
+import { describeOutcome, fixOf } from '../../core/target/describe.js';
 import { succeeded, type Target } from '../../core/target/target.js';
 import { version } from '../../core/version.js';
+import { probe } from '../../probes/probe.js';
 import { renderHost } from '../../profiles/host.js';
 import { PATHS } from '../../profiles/names.js';
 import type { HostProfile } from '../../profiles/profile.js';
@@ -62,7 +64,26 @@ export async function provisionHost(run: ControllerRun): Promise<ExitCode> {
   }
 }
 
+/** Not a lack: provision waits until apt's lock is free. */
+const WAITED_FOR = 'apt-lock';
+
+/** What a host must be before anything can be put on it; answered in the same words as verify's. */
+async function lacks({ emit, bundle }: ControllerRun, target: Target): Promise<Stop | null> {
+  const report = await probe(target, { phase: 'provision', bundleDigest: bundle.sha256, version });
+  if (report.kind === 'not-asked') {
+    const { outcome } = report;
+    return { exit: EXIT.couldNotTell, kind: outcome.kind, reason: describeOutcome(outcome), fix: fixOf(outcome) };
+  }
+  for (const result of report.results) emit({ type: 'prerequisite', ...result });
+  const wanting = report.results.filter(({ id, presence }) => presence !== 'present' && id !== WAITED_FOR);
+  if (wanting.length === 0) return null;
+  const reason = `the host is not fit for it: ${wanting.map(({ id }) => id).join(', ')}`;
+  return { exit: exitOf(wanting.map(({ presence }) => presence)), kind: 'prerequisite', reason, fix: null };
+}
+
 async function readHost(run: ControllerRun, target: Target): Promise<HostFacts | Stop> {
+  const lack = await lacks(run, target);
+  if (lack !== null) return lack;
   run.emit({ type: 'progress', text: 'reading how the host stands' });
   const gathered = await gatherFacts(target, factsQuery(renderHost(run.profile)));
   if (gathered.kind === 'facts') return gathered.facts;

@@ -27,11 +27,18 @@ async function runProgram(
     become: true,
     environment: ENVIRONMENT,
     ...(input === undefined ? {} : { input }),
-    ...(progress ? { onLine } : {}),
+    ...(progress ? { onLine: (line) => worthSaying(line) && onLine(line) } : {}),
   });
   const { outcome } = result;
   if (outcome.kind === 'exited' && (outcome.status === 0 || accept?.includes(outcome.status))) return null;
   return `${command[0]}: ${describeResult(result)}`;
+}
+
+/** Of all that apt says: what it waits for, what goes wrong, and how far it is. */
+const WORTH_SAYING = /^(?:Get:|Unpacking |Setting up |Removing |Purging |waiting |Waiting |W: |E: |dpkg: |these need )/;
+
+function worthSaying(line: string): boolean {
+  return WORTH_SAYING.test(line);
 }
 
 /**
