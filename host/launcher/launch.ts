@@ -3,7 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { PATHS } from '../../profiles/names.js';
 import { type Ending, parseEnding } from './exit-status.js';
-import { type ConfinedRun, transientUnit } from './transient-unit.js';
+import { type ConfinedRun, ENDING, transientUnit } from './transient-unit.js';
 
 /** Signals that a caller sends to its child and means for the work itself. */
 const PASSED_ON: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
@@ -16,32 +16,34 @@ const SIGNAL_RETRY = { times: 40, everyMs: 50 };
  * killed by systemd; when this process ends first, even by SIGKILL, its guardian stops the unit.
  * @returns how the main process ended
  */
-export async function launch(run: Omit<ConfinedRun, 'statusFile'>): Promise<Ending> {
-  const directory = `${PATHS.run}/runs`;
-  const statusFile = `${directory}/${run.unit}.status`;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const guardian = startGuardian(run.unit);
-  const client = startClient(transientUnit({ ...run, statusFile }));
+export async function launch(run: Omit<ConfinedRun, 'endingFolder'>): Promise<Ending> {
+  const endingFolder = `${PATHS.run}/runs/${run.unit}`;
+  await mkdir(endingFolder, { recursive: true, mode: 0o700 });
+  const guardian = startGuardian(run.unit, endingFolder);
+  const client = startClient(transientUnit({ ...run, endingFolder }));
   const release = passSignalsOn(run.unit);
   try {
     await ended(client);
-    const ending = await readEnding(statusFile);
+    const ending = await readEnding(`${endingFolder}/${ENDING}`);
     if (ending.kind === 'unknown') await ended(stopUnit(run.unit));
     return ending;
   } finally {
     release();
     guardian.kill();
-    await rm(statusFile, { force: true });
+    await rm(endingFolder, { recursive: true, force: true });
   }
 }
 
 /**
  * A process that does nothing but wait for our end of its pipe to close, which the kernel does however we die, and then
- * stops the unit. It has a session of its own, so that what ends our process group does not end it.
+ * stops the unit and clears up. It has a session of its own, so that what ends our process group does not end it.
  */
-function startGuardian(unit: string): ChildProcess {
-  const script = 'cat >/dev/null; exec systemctl stop "$1"';
-  const child = spawn('/bin/sh', ['-c', script, 'sh', unit], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+function startGuardian(unit: string, folder: string): ChildProcess {
+  const script = 'cat >/dev/null; systemctl stop "$1"; rm -rf -- "$2"';
+  const child = spawn('/bin/sh', ['-c', script, 'sh', unit, folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
   child.on('error', () => undefined);
   child.unref();
   return child;
@@ -93,9 +95,9 @@ function ended(child: ChildProcess): Promise<number | null> {
   });
 }
 
-async function readEnding(statusFile: string): Promise<Ending> {
+async function readEnding(path: string): Promise<Ending> {
   try {
-    return parseEnding(await readFile(statusFile, 'utf8'));
+    return parseEnding(await readFile(path, 'utf8'));
   } catch {
     return parseEnding('');
   }

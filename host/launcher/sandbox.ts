@@ -19,8 +19,16 @@ export const SANDBOX: readonly SandboxSetting[] = [
     why: 'no packet, netlink, vsock or Bluetooth sockets; filters socket() only, so nft still has to hold',
   },
   { property: 'SystemCallArchitectures', value: 'native', why: 'the 32-bit entry is not filtered by address family' },
-  { property: 'SystemCallFilter', value: '@system-service', why: 'what services need: no mount, module, reboot, bpf' },
-  { property: 'SystemCallFilter', value: '~@privileged @debug @mount', why: 'no ptrace, pidfd_getfd, chroot, setuid' },
+  {
+    property: 'SystemCallFilter',
+    value: '@system-service @pkey',
+    why: 'what services need: no mount, module, reboot, bpf; protection keys are what V8 guards its code with',
+  },
+  {
+    property: 'SystemCallFilter',
+    value: '~@privileged @debug @mount io_uring_setup io_uring_enter io_uring_register',
+    why: 'no ptrace, pidfd_getfd, chroot, setuid; io_uring makes sockets that no filter of system calls sees',
+  },
   { property: 'SystemCallErrorNumber', value: 'EPERM', why: 'a browser goes on where it may' },
   { property: 'RestrictNamespaces', value: 'yes', why: 'a network namespace of its own would be outside the rules' },
   { property: 'RestrictSUIDSGID', value: 'yes', why: 'leaves no setuid file behind' },

@@ -9,9 +9,15 @@ export interface ConfinedRun {
   readonly command: readonly [string, ...string[]];
   /** Unit name, ending in .service. */
   readonly unit: string;
-  /** File that receives how the main process ended. */
-  readonly statusFile: string;
+  /** Root's own folder, empty, which receives how the main process ended in a file of the name ENDING. */
+  readonly endingFolder: string;
 }
+
+/** Name of the file that says how the main process ended. */
+export const ENDING = 'ending';
+
+/** Where the unit sees that folder: its own /run is empty, and ExecStopPost= lives in the same mount namespace. */
+const SEEN_AT = '/run/watertight';
 
 /**
  * systemd replaces $NAME and ${NAME} in the arguments of a command, and $$ is how a single dollar is written
@@ -41,7 +47,8 @@ export function transientUnit(run: ConfinedRun): string[] {
     ...environment.map(([name, value]) => `--setenv=${name}=${value}`),
     // systemd-run tells a child that died of SIGTERM from one that succeeded by nothing: both are "success" to it
     // (SuccessExitStatus= in systemd.service(5)); ExecStopPost= is told the truth in its environment.
-    `--property=ExecStopPost=+/bin/sh -c 'echo "$$EXIT_CODE $$EXIT_STATUS" >"${run.statusFile}"'`,
+    `--property=BindPaths=${run.endingFolder}:${SEEN_AT}`,
+    `--property=ExecStopPost=+/bin/sh -c 'echo "$$EXIT_CODE $$EXIT_STATUS" >${SEEN_AT}/${ENDING}'`,
     '--',
     ...run.command.map(escapeDollars),
   ];
