@@ -1,6 +1,6 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4 } from 'node:net';
 import { domainToASCII } from 'node:url';
-import ipaddr from 'ipaddr.js';
+import { canonicalAddress } from './address-bytes.js';
 
 /** A host in its canonical form: the form in which policies are compared, addresses connected to and lines written. */
 export type CanonicalHost =
@@ -54,8 +54,8 @@ export function canonicalHost(text: string): Parsed<CanonicalHost, HostFault> {
 function canonicalIpv6(text: string): Parsed<CanonicalHost, HostFault> {
   const inner = text.endsWith(']') ? text.slice(1, -1) : '';
   // A zone (fe80::1%eth0) names an interface of this host: not for others to choose.
-  if (!isIPv6(inner) || inner.includes('%')) return fault('name-invalid');
-  return address(ipaddr.IPv6.parse(inner).toString());
+  const canonical = inner.includes(':') ? canonicalAddress(inner) : null;
+  return canonical === null ? fault('name-invalid') : address(canonical);
 }
 
 function withoutTrailingDot(text: string): string {

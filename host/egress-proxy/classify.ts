@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { addressBytes } from './address-bytes.js';
 import { type AddressRange, IPV4_RANGES, IPV6_RANGES } from './address-ranges.js';
 
 export type AddressClass =
@@ -16,8 +15,10 @@ const IPV4 = IPV4_RANGES.map(compile);
 const IPV6 = IPV6_RANGES.map(compile);
 
 function compile(range: AddressRange): CompiledRange {
-  const [network, bits] = ipaddr.parseCIDR(range.range);
-  return { ...range, bytes: network.toByteArray(), bits };
+  const [network = '', bits = ''] = range.range.split('/');
+  const bytes = addressBytes(network);
+  if (bytes === null) throw new TypeError(`no range: ${range.range}`);
+  return { ...range, bytes, bits: Number(bits) };
 }
 
 /**
@@ -26,8 +27,8 @@ function compile(range: AddressRange): CompiledRange {
  * @param address IPv4 or IPv6 in any spelling that net.isIP knows; anything else (a zone, a short form) is forbidden
  */
 export function classifyAddress(address: string): AddressClass {
-  if (isIP(address) === 0 || address.includes('%')) return { kind: 'forbidden', range: 'unreadable' };
-  return classifyBytes(ipaddr.parse(address).toByteArray());
+  const bytes = addressBytes(address);
+  return bytes === null ? { kind: 'forbidden', range: 'unreadable' } : classifyBytes(bytes);
 }
 
 function classifyBytes(bytes: readonly number[]): AddressClass {
@@ -44,10 +45,4 @@ function holds(range: CompiledRange, bytes: readonly number[]): boolean {
   for (let index = 0; index < whole; index++) if (range.bytes[index] !== bytes[index]) return false;
   const rest = range.bits & 7;
   return rest === 0 || ((range.bytes[whole] ?? 0) ^ (bytes[whole] ?? 0)) >> (8 - rest) === 0;
-}
-
-/** Canonical text of an address, IPv4-mapped IPv6 as IPv4, so that two spellings of one address compare equal. */
-export function sameAddressKey(address: string): string {
-  if (isIP(address) === 0) return address;
-  return ipaddr.process(address.replace(/%.*$/, '')).toString();
 }

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { sameAddressKey } from './classify.js';
+import { destinationKey } from './address-bytes.js';
 
 /** Answers whether an address is this host; null where that cannot be told. */
 export type OwnAddress = (address: string) => boolean | null;
@@ -19,12 +19,12 @@ export function ownAddresses(read: typeof networkInterfaces = networkInterfaces)
     if (now - readAt > FRESH_MS) {
       try {
         const interfaces = Object.values(read()).flatMap((list) => list ?? []);
-        known = new Set(interfaces.map((one) => sameAddressKey(one.address)));
+        known = new Set(interfaces.map((one) => destinationKey(one.address)));
         readAt = now;
       } catch {
         return null;
       }
     }
-    return known.has(sameAddressKey(address));
+    return known.has(destinationKey(address));
   };
 }

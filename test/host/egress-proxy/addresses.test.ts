@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import t from 'tap';
+import { addressBytes, canonicalAddress, destinationKey } from '../../../host/egress-proxy/address-bytes.js';
 import { IPV4_RANGES, IPV6_RANGES } from '../../../host/egress-proxy/address-ranges.js';
 import { classifyAddress } from '../../../host/egress-proxy/classify.js';
 
@@ -268,12 +269,30 @@ t.test('an address that is forbidden stays so in every spelling of it', (t) => {
   const ipv6 = fc.ipV6().filter((address) => !address.includes('%'));
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), ipv6), (address) => {
-      const parsed = ipaddr.parse(address);
+      const canonical = canonicalAddress(address) ?? '';
+      const written = (addressBytes(address) ?? []).map((byte) => byte.toString(16).padStart(2, '0')).join('');
+      const whole = address.includes(':') ? written.replace(/(.{4})(?!$)/g, '$1:') : address;
       const first = classifyAddress(address);
-      const spellings = [parsed.toString(), parsed.toNormalizedString(), address.toUpperCase()];
+      const spellings = [canonical, whole, address.toUpperCase()];
       return spellings.every((spelling) => JSON.stringify(classifyAddress(spelling)) === JSON.stringify(first));
     }),
     { numRuns: 1000 },
+  );
+  t.end();
+});
+
+t.test('bytes and canonical text of an address', (t) => {
+  t.equal(destinationKey('::ffff:127.0.0.1'), destinationKey('127.0.0.1'));
+  t.not(destinationKey('::127.0.0.1'), destinationKey('127.0.0.1'), 'compatible is not mapped');
+  t.equal(canonicalAddress('::127.0.0.1'), '::7f00:1');
+  fc.assert(
+    fc.property(fc.ipV6(), (address) => {
+      if (address.includes('%')) return addressBytes(address) === null;
+      const bytes = addressBytes(address);
+      const again = addressBytes(canonicalAddress(address) ?? '');
+      return bytes?.length === 16 && bytes.join() === again?.join();
+    }),
+    { numRuns: 2000 },
   );
   t.end();
 });
