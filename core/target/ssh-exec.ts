@@ -28,9 +28,9 @@ async function run(connection: Connection, request: ExecRequest, ending: Ending)
   const startedAt = performance.now();
   try {
     const line = quote(staged(request, nonce));
-    const channel = await Promise.race([openSession(connection, line, cutoff), cutoff.reached]);
-    if ('kind' in channel) return { outcome: channel, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-    const running = runningOn(connection, channel, () => ending(connection, request, markers, nonce));
+    const session = await Promise.race([openSession(connection, line, cutoff), cutoff.reached]);
+    if ('kind' in session) return { outcome: session, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+    const running = runningOn(session, () => ending(connection, request, markers, nonce));
     const result = await supervise(running, request, cutoff, markers);
     const elapsedMs = performance.now() - startedAt;
     return { ...result, ...markers.interpret(request, result.outcome, result.stderr, elapsedMs) };
@@ -40,7 +40,7 @@ async function run(connection: Connection, request: ExecRequest, ending: Ending)
 }
 
 /** Opens a session with the command line in it; waits where the server has no room for one more. */
-async function openSession(connection: Connection, line: string, cutoff: Cutoff): Promise<ClientChannel | ExecOutcome> {
+async function openSession(connection: Connection, line: string, cutoff: Cutoff): Promise<Session | ExecOutcome> {
   let given = false;
   cutoff.reached.then(() => {
     given = true;
@@ -48,7 +48,7 @@ async function openSession(connection: Connection, line: string, cutoff: Cutoff)
   for (;;) {
     const opened = await tryOpen(connection, line);
     if (!(opened instanceof Error)) {
-      if (given) opened.close();
+      if (given) opened.channel.close();
       return opened;
     }
     const lost = connection.lost();
@@ -61,10 +61,18 @@ async function openSession(connection: Connection, line: string, cutoff: Cutoff)
   }
 }
 
-function tryOpen(connection: Connection, line: string): Promise<ClientChannel | Error> {
+interface Session {
+  readonly channel: ClientChannel;
+  readonly ended: Promise<ExecOutcome>;
+}
+
+function tryOpen(connection: Connection, line: string): Promise<Session | Error> {
   return new Promise((resolve) => {
     try {
-      connection.client.exec(line, (error, channel) => resolve(error ?? channel));
+      connection.client.exec(line, (error, channel) => {
+        // Listened to at once: a short program's end comes in the same packet as the news of its start.
+        resolve(error ?? { channel, ended: endOf(connection, channel) });
+      });
     } catch (error) {
       // ssh2 throws where the connection is gone.
       resolve(error instanceof Error ? error : new Error(String(error)));
@@ -72,8 +80,7 @@ function tryOpen(connection: Connection, line: string): Promise<ClientChannel | 
   });
 }
 
-function runningOn(connection: Connection, channel: ClientChannel, endGroup: () => Promise<void>): Running {
-  const ended = endOf(connection, channel);
+function runningOn({ channel, ended }: Session, endGroup: () => Promise<void>): Running {
   return {
     stdin: channel,
     stdout: channel,
