@@ -4,12 +4,14 @@ import { runProgram } from '../core/cli/run.js';
 import { egressProxyCommand } from './egress-proxy.js';
 import { provisionLocalCommand } from './provision-local.js';
 import { runCommand } from './run.js';
+import { verifyLocalCommand } from './verify-local.js';
 
 /** What runs on a provisioned host, in one file: the same commands by the same names as the controller's. */
-const commands: Command[] = [runCommand(), egressProxyCommand(), provisionLocalCommand()];
+const commands: Command[] = [runCommand(), verifyLocalCommand(), egressProxyCommand(), provisionLocalCommand()];
 
 await runProgram(
   createProgram('watertight on a contained host: proves its containment and runs confined work.', commands, [
-    { type: 'watertight --version', does: 'print the version' },
+    { type: 'watertight run --tenant acme -- cat', does: 'start confined work' },
+    { type: 'watertight verify --local', does: 'prove that this host is contained' },
   ]),
 );

@@ -1,3 +1,4 @@
+import type { Format } from './format-names.js';
 import { humanReporter } from './human.js';
 import { jsonReporter } from './json.js';
 import { junitReporter } from './junit.js';
@@ -12,8 +13,4 @@ export const FORMATS = {
   junit: junitReporter,
   json: jsonReporter,
   ndjson: ndjsonReporter,
-} as const satisfies Readonly<Record<string, (output: Output) => Reporter>>;
-
-export type Format = keyof typeof FORMATS;
-
-export const FORMAT_NAMES = Object.keys(FORMATS) as Format[];
+} as const satisfies Readonly<Record<Format, (output: Output) => Reporter>>;

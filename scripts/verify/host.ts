@@ -1,0 +1,39 @@
+import { verifyRemote } from '../../checks/verify-remote.js';
+import { onCleanup } from '../../core/cli/cleanup.js';
+import { loadConfiguration } from '../../core/configuration/load.js';
+import { nearestOf } from '../../core/configuration/nearest.js';
+import { UsageFailure } from '../../core/failure.js';
+import type { ExitCode } from '../../core/outcome.js';
+import { openReport } from '../../core/report/session.js';
+import { hostProfile } from '../../profiles/host-profile.js';
+import { connectTo } from '../provision/connect.js';
+import { hostBundle } from '../provision/host-bundle.js';
+import type { VerifyFlags } from '../verify.js';
+
+function tenantsOf(known: readonly string[], host: string, tenant: string | undefined): void {
+  if (tenant === undefined || known.includes(tenant)) return;
+  const { said, hint } = nearestOf(tenant, known);
+  throw new UsageFailure(`${host} has no tenant ${said}`, hint);
+}
+
+/** Verifies one host of the configuration and reports on standard output. @returns the exit code of the run */
+export async function verifyHost(host: string, flags: VerifyFlags): Promise<ExitCode> {
+  const configuration = await loadConfiguration(flags.config);
+  const tenants = hostProfile(configuration, host).tenants.map(({ name }) => name);
+  tenantsOf(tenants, host, flags.tenant);
+  const entry = configuration.hosts.get(host);
+  if (entry === undefined) throw new UsageFailure(`there is no host ${host}`);
+  const { sha256 } = await hostBundle();
+  const target = connectTo(entry);
+  const forget = onCleanup(() => target.close());
+  const report = openReport(flags.format);
+  const tenant = flags.tenant === undefined ? {} : { tenant: flags.tenant };
+  try {
+    const deadlineMs = flags.deadline * 1000;
+    await verifyRemote({ target, tenants, ...tenant, bundleDigest: sha256, deadlineMs }, report.emit);
+  } finally {
+    await target.close();
+    forget();
+  }
+  return report.close();
+}
