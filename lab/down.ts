@@ -1,6 +1,9 @@
 import { rm } from 'node:fs/promises';
+import { Failure } from '../core/failure.js';
+import { EXIT } from '../core/outcome.js';
 import { removeCgroups } from './cgroup.js';
 import { removeBrokenBuilds, removeImages } from './image/image.js';
+import { findLeftovers } from './leftovers.js';
 import { withLock } from './lock.js';
 import { inspectMachine } from './machine.js';
 import { checkLabName, DEFAULT_LAB, labDirectory } from './names.js';
@@ -30,6 +33,7 @@ export async function labDown(options: DownOptions = {}): Promise<void> {
       await removeCgroups(machine, name);
       await removeInterfaces(name);
       await rm(labDirectory(name), { recursive: true, force: true });
+      await requireNothingLeft(name);
     },
     () => onProgress(`waiting: ${name} is busy`),
   );
@@ -38,4 +42,15 @@ export async function labDown(options: DownOptions = {}): Promise<void> {
   const inUse = new Set((await otherStates(name)).map((state) => state.image));
   const removed = await removeImages(inUse);
   for (const image of removed) onProgress(`removed the image ${image}`);
+}
+
+/** A lab that leaves something behind must not say that it is gone. */
+async function requireNothingLeft(name: string): Promise<void> {
+  const left = await findLeftovers(name);
+  if (left.length === 0) return;
+  throw new Failure(
+    `the lab ${name} is not quite gone:\n${left.join('\n')}`,
+    EXIT.no,
+    `watertight lab down --lab ${name}`,
+  );
 }
