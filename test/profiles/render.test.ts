@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
+import { parseAllowPattern } from '../../core/configuration/allow-pattern.js';
 import { parseConfiguration } from '../../core/configuration/load.js';
 import { ConfigurationFailure, UsageFailure } from '../../core/failure.js';
+import { parseEntry } from '../../host/egress-proxy/entry.js';
+import { parsePolicyFile } from '../../host/egress-proxy/policy-file.js';
 import { fileTexts, surroundings, tenantExcerpt } from '../../profiles/excerpt.js';
 import { renderHost } from '../../profiles/host.js';
 import { hostProfile } from '../../profiles/host-profile.js';
@@ -211,6 +214,51 @@ t.test('visudo accepts what is granted', { skip: noVisudo }, async (t) => {
     await writeFile(file, content);
     const { stdout } = await promisify(execFile)(VISUDO, ['-cf', file]);
     t.match(stdout, /parsed OK/, path);
+  }
+});
+
+t.test("the proxy understands every entry that a configuration may hold, in the configuration's sense", async (t) => {
+  const host = fc.oneof(
+    fc.domain(),
+    fc.ipV4(),
+    fc.ipV6().map((address) => `[${address}]`),
+  );
+  const odd = fc.constantFrom(
+    '_a.example.com',
+    'a_b.example.com',
+    'bücher.example',
+    '1.example.com',
+    'a--b.example.com',
+    'ß.example',
+    'xn--bcher-kva.example',
+    '1e100.net',
+    'a-.b.c',
+  );
+  const port = fc.constantFrom('', ':1', ':443', ':8000-8010', ':65535');
+  const entry = fc.tuple(fc.constantFrom('', '*.'), fc.oneof(host, odd), port).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(entry, (text) => {
+      const ours = parseAllowPattern(text);
+      if (!ours.ok) return;
+      const theirs = parseEntry(ours.pattern.canonical);
+      if (!theirs.ok) throw new Error(`the proxy would not start: ${ours.pattern.canonical}: ${theirs.fault}`);
+      const { kind, host, ports } = ours.pattern;
+      const match = kind === 'subdomains' ? 'below' : 'exact';
+      const same =
+        theirs.value.host === host &&
+        theirs.value.match === match &&
+        (theirs.value.kind === 'address') === (kind === 'address');
+      if (!same) throw new Error(`the proxy reads it otherwise: ${text}: ${JSON.stringify(theirs.value)}`);
+      if (
+        theirs.value.ports !== null &&
+        JSON.stringify(theirs.value.ports) !== JSON.stringify(ports.map(({ from, to }) => [from, to]))
+      )
+        throw new Error(`other ports: ${text}`);
+    }),
+    { numRuns: 1000 },
+  );
+  for (const { path, content } of renderHost(hostProfile(FLEET, 'three')).files) {
+    if (path.endsWith('policy.json')) t.equal(parsePolicyFile(content, path).mode, 'enforce', path);
   }
 });
 
