@@ -5,6 +5,8 @@ umask 077
 temporary=$(mktemp -- "$folder.watertight-XXXXXXXXXX") || exit 1
 trap 'rm -f -- "$temporary"' EXIT
 trap 'exit 1' HUP INT TERM
+# Where the connection is gone, a complaint about it would be the end of this shell before it has tidied up.
+trap '' PIPE
 cat >"$temporary" || exit 1
 # A connection that breaks looks like the end of the file: only the size tells.
 received=$(wc -c <"$temporary")
