@@ -82,14 +82,18 @@ async function gone(word: string, seconds = 5): Promise<boolean> {
   return false;
 }
 
-/** Starts a program of the target and gives the host's number of the sshd process that serves it. */
-async function withServer(target: Target, request: Partial<ExecRequest> = {}): Promise<[Promise<ExecResult>, string]> {
+/** Starts a long program on the target; gives its result and the host's number of the sshd process that serves it. */
+async function withServer(
+  target: Target,
+  length: string,
+  request: Partial<ExecRequest> = {},
+): Promise<[Promise<ExecResult>, string]> {
   let said: (line: string) => void = () => {};
   const line = new Promise<string>((resolve) => {
     said = resolve;
   });
-  const script = 'echo "$(cut -d" " -f4 /proc/$PPID/stat)"; sleep 64';
-  const result = sh(script, { onLine: (text) => said(text), ...request }, target);
+  const script = 'echo "$(cut -d" " -f4 /proc/$PPID/stat)"; sleep "$1"';
+  const result = run(['/bin/sh', '-c', script, 'sh', length], { onLine: (text) => said(text), ...request }, target);
   return [result, await line];
 }
 
@@ -295,7 +299,7 @@ t.test('an sshd with other keys and little room', async (t) => {
 
 t.test('a connection that is cut in the middle is lost, not an end without status', async (t) => {
   const target = connect();
-  const [cut, server] = await withServer(target);
+  const [cut, server] = await withServer(target, '89.5', { deadlineMs: 4000 });
   const other = run(['sleep', '87.5'], {}, target);
   await onTheHost('kill -KILL "$1"', server);
   const { outcome, stdout } = await cut;
@@ -303,18 +307,19 @@ t.test('a connection that is cut in the middle is lost, not an end without statu
   t.equal(stdout.toString(), `${server}\n`, 'what came before is kept');
   t.equal((await other).outcome.kind, 'lost-connection', 'and so is all else that ran on it');
   t.ok(succeeded(await run(['true'], {}, target)), 'the next run connects anew');
+  t.ok(await gone('89.5', 10), 'the host ends the program at its deadline');
 });
 
 t.test('a frozen host keeps nobody waiting', async (t) => {
   const target = connect();
-  const [frozen, server] = await withServer(target, { deadlineMs: 2500 });
+  const [frozen, server] = await withServer(target, '88.5', { deadlineMs: 2500 });
   await onTheHost('kill -STOP "$1"', server);
   t.teardown(() => onTheHost('kill -KILL "$1" 2>/dev/null; true', server));
   const queued = run(['true'], { deadlineMs: 1500 }, target);
   t.same((await frozen).outcome, { kind: 'timed-out', afterMs: 2500 });
   t.match((await queued).outcome.kind, /timed-out|lost-connection/);
   t.ok(succeeded(await run(['true'], {}, target)), 'the next run connects anew');
-  t.ok(await gone('64', 10), 'the host ends the program by itself');
+  t.ok(await gone('88.5', 10), 'the host ends the program by itself');
 });
 
 t.test('many at once', async (t) => {
@@ -374,7 +379,7 @@ t.test('an upload is whole or absent', async (t) => {
   t.notOk(succeeded(await put(Buffer.from('x'), shared, '/root/tgt-none/x')), 'a missing folder is not made');
 
   const target = connect();
-  const [, server] = await withServer(target);
+  const [, server] = await withServer(target, '90.5');
   const cut = put(Buffer.alloc(64 * 1024 * 1024, 'x'), target);
   for (let tries = 0; tries < 500; tries += 1) {
     if ((await onTheHost('ls -A /root | grep -c watertight || true')).trim() !== '0') break;
