@@ -11,6 +11,4 @@ export interface Stage {
   readonly far: FarSink;
   readonly near: NearSinks;
   readonly ruleset: RulesetState;
-  /** The production launcher, up to the command that it is to confine. */
-  readonly launcher: (tenant: string) => readonly string[];
 }

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { onCleanup } from '../core/cli/cleanup.js';
 import type { ClaimResult, VerifyEvent } from '../core/events.js';
 import { acquireHostLock } from '../core/host-lock.js';
 import { EXIT, type ExitCode, exitOf } from '../core/outcome.js';
@@ -6,11 +7,13 @@ import { localTarget } from '../core/target/local.js';
 import type { Target } from '../core/target/target.js';
 import { version } from '../core/version.js';
 import { PATHS } from '../profiles/names.js';
-import type { HostProfile } from '../profiles/profile.js';
+import type { HostProfile, TenantProfile } from '../profiles/profile.js';
 import { attest } from './attest.js';
+import { type ChildSession, startChild } from './gather/child-session.js';
 import { startFarSink } from './gather/far-sink.js';
 import { readRuleset } from './gather/host-state.js';
 import { openNearSinks } from './gather/near-sinks.js';
+import { leaveScratchNetwork } from './gather/scratch-network.js';
 import type { Stage } from './stage.js';
 import { verifyTenant } from './verify-tenant.js';
 
@@ -66,44 +69,78 @@ async function underLock(options: VerifyLocalOptions, emit: Emit, run: () => Pro
   }
 }
 
-async function verifyTenants(profile: HostProfile, tenants: HostProfile['tenants'], emit: Emit): Promise<ExitCode> {
-  if (tenants.length === 0) {
+async function verifyTenants(profile: HostProfile, tenants: readonly TenantProfile[], emit: Emit): Promise<ExitCode> {
+  const [firstTenant] = tenants;
+  if (firstTenant === undefined) {
     return couldNotTell(emit, 'nothing-to-prove', 'no such tenant on this host: nothing was proven', null);
   }
   const local = localTarget(profile.host);
+  const release = onCleanup(() => leaveScratchNetwork(local));
   try {
-    const results: ClaimResult[] = [];
-    const ruleset = await readRuleset(local, profile);
-    const stage = await setUp(local, profile, ruleset);
+    // Node and Python take their time to start: meanwhile the sinks are set up.
+    const control = startChild(local, []);
+    const first = startConfined(local, firstTenant);
+    const [ruleset, far, near] = await Promise.allSettled([
+      readRuleset(local, profile),
+      startFarSink(local),
+      openNearSinks(),
+    ]);
+    const closing = [far, near].flatMap((sink) => (sink.status === 'fulfilled' ? [sink.value] : []));
     try {
-      for (const tenant of tenants) results.push(...(await verifyTenant(stage, tenant, emit)));
+      const stage = {
+        local,
+        profile,
+        ruleset: settledValue(ruleset),
+        far: settledValue(far),
+        near: settledValue(near),
+      };
+      const results = await verifyEach(stage, tenants, await control, first, emit);
+      await attest(local, stage.ruleset, results);
+      return exitOf(results.map(({ verdict }) => verdict));
     } finally {
-      await Promise.all([stage.far.close(), stage.near.close()]);
+      await Promise.all([
+        ...closing.map((sink) => sink.close()),
+        control.then((child) => child.close()),
+        first.then((child) => child.close()),
+      ]);
     }
-    await attest(local, ruleset, results);
-    return exitOf(results.map(({ verdict }) => verdict));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return couldNotTell(emit, 'set-up', reason, null);
   } finally {
+    release();
     await local.close();
   }
 }
 
-async function setUp(local: Target, profile: HostProfile, ruleset: Stage['ruleset']): Promise<Stage> {
-  const far = await startFarSink(local);
-  try {
-    const near = await openNearSinks();
-    const launcher = (tenant: string) => [
-      process.execPath,
-      PATHS.bundle,
-      ...['run', '--unproven', '--tenant', tenant, '--'],
-    ];
-    return { local, profile, far, near, ruleset, launcher };
-  } catch (error) {
-    await far.close();
-    throw error;
+/** One tenant after another, since their attempts go to the same sinks; the next one's child starts meanwhile. */
+async function verifyEach(
+  stage: Stage,
+  tenants: readonly TenantProfile[],
+  control: ChildSession,
+  first: Promise<ChildSession>,
+  emit: Emit,
+): Promise<ClaimResult[]> {
+  const results: ClaimResult[] = [];
+  let starting = first;
+  for (const [index, tenant] of tenants.entries()) {
+    const confined = await starting;
+    const following = tenants[index + 1];
+    if (following) starting = startConfined(stage.local, following);
+    results.push(...(await verifyTenant(stage, tenant, { confined, control }, emit)));
+    await confined.close();
   }
+  return results;
+}
+
+/** By the launcher that production uses; only the proof that it asks for does not exist yet. */
+function startConfined(local: Target, tenant: TenantProfile): Promise<ChildSession> {
+  return startChild(local, [process.execPath, PATHS.bundle, 'run', '--unproven', '--tenant', tenant.name, '--']);
+}
+
+function settledValue<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === 'rejected') throw settled.reason;
+  return settled.value;
 }
 
 function couldNotTell(emit: Emit, kind: string, reason: string, fix: string | null): ExitCode {

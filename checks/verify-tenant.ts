@@ -2,13 +2,19 @@ import type { ClaimResult, VerifyEvent } from '../core/events.js';
 import type { TenantProfile } from '../profiles/profile.js';
 import { CATALOGUE } from './catalogue.js';
 import type { AttemptClaim, Claim, Judgement, Observed } from './claim.js';
-import { startChild } from './gather/child-session.js';
+import type { ChildSession } from './gather/child-session.js';
 import { readHostState } from './gather/host-state.js';
 import { Trial } from './gather/trial.js';
 import type { HostState } from './host-state.js';
 import { ledgerRow, totalDue } from './ledger.js';
 import type { Scene } from './scene.js';
 import type { Stage } from './stage.js';
+
+/** The same program twice: in the tenant's containment, and outside it. */
+export interface Children {
+  readonly confined: ChildSession;
+  readonly control: ChildSession;
+}
 
 /**
  * Proves or disproves every claim for one tenant.
@@ -18,6 +24,7 @@ import type { Stage } from './stage.js';
 export async function verifyTenant(
   stage: Stage,
   tenant: TenantProfile,
+  children: Children,
   emit: (event: VerifyEvent) => void,
 ): Promise<readonly ClaimResult[]> {
   const results: ClaimResult[] = [];
@@ -26,32 +33,23 @@ export async function verifyTenant(
     results.push(result);
     emit({ type: 'claim', ...result });
   };
-  const [confined, control] = await Promise.all([
-    startChild(stage.local, stage.launcher(tenant.name)),
-    startChild(stage.local, []),
-  ]);
-  try {
-    const { local, ruleset } = stage;
-    const state = await readHostState(local, tenant.name, ruleset, confined);
-    for (const claim of CATALOGUE) if (claim.type === 'state') conclude(claim, claim.judge(state), evidenceOf(state));
-    const scene: Scene = { tenant, loopback: stage.near.loopback, own: stage.near.own };
-    const attemptClaims = CATALOGUE.filter((claim): claim is AttemptClaim => claim.type === 'attempt');
-    const trial = await Trial.begin(stage, scene, { confined, control }, attemptClaims);
-    const first = trial.reading;
-    const parts: { claim: AttemptClaim; observed: Observed }[] = [];
-    for (const claim of attemptClaims) {
-      const observed = await trial.try(claim);
-      parts.push({ claim, observed });
-      conclude(claim, claim.judge(observed), { ...observed });
-    }
-    await trial.close();
-    const totals = { due: totalDue(parts), counters: trial.movedSince(first) };
-    for (const claim of CATALOGUE) if (claim.type === 'ledger') conclude(claim, claim.judge(totals), totals);
-    for (const part of parts) emit({ type: 'ledger', ...ledgerRow(part.claim, tenant.name, part.observed) });
-    return results;
-  } finally {
-    await Promise.all([confined.close(), control.close()]);
+  const state = await readHostState(stage.local, tenant.name, stage.ruleset, children.confined);
+  for (const claim of CATALOGUE) if (claim.type === 'state') conclude(claim, claim.judge(state), evidenceOf(state));
+  const scene: Scene = { tenant, loopback: stage.near.loopback, own: stage.near.own };
+  const attemptClaims = CATALOGUE.filter((claim): claim is AttemptClaim => claim.type === 'attempt');
+  const trial = await Trial.begin(stage, scene, children, attemptClaims);
+  const first = trial.reading;
+  const parts: { claim: AttemptClaim; observed: Observed }[] = [];
+  for (const claim of attemptClaims) {
+    const observed = await trial.try(claim);
+    parts.push({ claim, observed });
+    conclude(claim, claim.judge(observed), { ...observed });
   }
+  await trial.close();
+  const totals = { due: totalDue(parts), counters: trial.movedSince(first) };
+  for (const claim of CATALOGUE) if (claim.type === 'ledger') conclude(claim, claim.judge(totals), { ...totals });
+  for (const part of parts) emit({ type: 'ledger', ...ledgerRow(part.claim, tenant.name, part.observed) });
+  return results;
 }
 
 /** The state without the whole listing, which is the same for every claim. */

@@ -1,5 +1,6 @@
 // Builds the two programs of the package: the controller's, and the one file that provision uploads to a host.
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 
 /** Bundled CommonJS libraries still call require for Node's own modules, and ssh2 asks where it stands. */
@@ -16,20 +17,28 @@ const optionalAddons = ['cpu-features', './crypto/build/Release/sshcrypto.node']
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 
 const programs = [
-  { entry: 'scripts/main.ts', out: 'dist/watertight.mjs', target: 'node20' },
-  { entry: 'scripts/host-main.ts', out: 'dist/watertight-host.mjs', target: 'node18.19' },
+  { entry: 'scripts/main.ts', name: 'watertight.mjs', target: 'node20' },
+  { entry: 'scripts/host-main.ts', name: 'watertight-host.mjs', target: 'node18.19' },
 ];
 
-await rm('dist', { recursive: true, force: true });
+// Built aside and renamed, so that a program that is in use is never half there.
 await mkdir('dist', { recursive: true });
-for (const program of programs) {
+const aside = await mkdtemp('dist/.build-');
+try {
+  for (const program of programs) await bundle(program);
+  for (const file of await readdir(aside)) await rename(join(aside, file), join('dist', file));
+} finally {
+  await rm(aside, { recursive: true, force: true });
+}
+
+async function bundle({ entry, name, target }) {
   await build({
-    entryPoints: [program.entry],
-    outfile: program.out,
+    entryPoints: [entry],
+    outfile: join(aside, name),
     bundle: true,
     platform: 'node',
     format: 'esm',
-    target: program.target,
+    target,
     // The second line is read by probes/: a version without starting the program.
     banner: { js: `#!/usr/bin/env node\n// watertight ${version}\n${requireShim}` },
     external: optionalAddons,
