@@ -1,6 +1,6 @@
 import type { ProfileFile } from '../profile.js';
 import { type Change, run } from './change.js';
-import { type FileFact, type HostFacts, needed } from './facts.js';
+import { type HostFacts, needed } from './facts.js';
 import { compareFile, putBack } from './file.js';
 import type { Manifest } from './manifest.js';
 import { installedRulesetHolds } from './ruleset.js';
@@ -23,8 +23,9 @@ export function withPermissions(
   );
   const withdrawn = standing.filter((path) => changes.length > 0 || !wanted.has(path));
   const grants = desired.flatMap((file) => {
-    const fact: FileFact = withdrawn.includes(file.path) ? { kind: 'absent' } : needed(facts.files, file.path);
-    return compareFile(fact, file, GRANT) ?? [];
+    if (!withdrawn.includes(file.path)) return compareFile(needed(facts.files, file.path), file, GRANT) ?? [];
+    const grant = compareFile({ kind: 'absent' }, file, GRANT);
+    return grant === null ? [] : { ...grant, summary: `give the permission ${file.path} back` };
   });
   return [...withdrawn.map((path) => withdraw(path, facts)), ...changes, ...grants];
 }

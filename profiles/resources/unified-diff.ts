@@ -7,8 +7,8 @@ export function unifiedDiff(path: string, before: Buffer | null, after: Buffer |
   const from = before === null ? '/dev/null' : path;
   const to = after === null ? '/dev/null' : path;
   const patch = createTwoFilesPatch(from, to, text(before), text(after), undefined, undefined, { context: 3 });
-  // The library's first line is a rule of "=" signs that diff(1) does not print.
-  return printableLines(patch.replace(/^=+\n/, '')).replaceAll('\\t', '\t');
+  // The library begins with an index and a rule, which diff(1) does not print.
+  return printableLines(patch.slice(patch.indexOf('--- '))).replaceAll('\\t', '\t');
 }
 
 function text(content: Buffer | null): string {
