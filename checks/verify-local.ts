@@ -80,11 +80,10 @@ async function verifyTenants(profile: HostProfile, tenants: readonly TenantProfi
     // Node and Python take their time to start: meanwhile the sinks are set up.
     const control = startChild(local, []);
     const first = startConfined(local, firstTenant);
-    const [ruleset, far, near] = await Promise.allSettled([
-      readRuleset(local, profile),
-      startFarSink(local),
-      openNearSinks(),
-    ]);
+    const farSink = startFarSink(local);
+    // Some of the listeners on the host stand on its end of the far sink's network.
+    const nearSinks = farSink.then(openNearSinks);
+    const [ruleset, far, near] = await Promise.allSettled([readRuleset(local, profile), farSink, nearSinks]);
     const closing = [far, near].flatMap((sink) => (sink.status === 'fulfilled' ? [sink.value] : []));
     try {
       const stage = {
