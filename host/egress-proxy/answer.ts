@@ -22,13 +22,17 @@ export function answerFields(reason: Reason): Record<string, string> {
   };
 }
 
-/** Answers on a bare socket and closes it. What the client still sends is read and dropped, so that it sees the answer. */
+/**
+ * Answers on a bare socket and closes it, in lingerMs at most. Until then what the client still sends is read and
+ * dropped: a close with unread bytes is a reset, which would take the answer from it.
+ */
 export function answerAndClose(socket: Socket, reason: Reason, lingerMs: number): void {
   const { status } = REASONS[reason];
   const fields = Object.entries(answerFields(reason)).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${fields.join('')}connection: close\r\n\r\n`;
   socket.removeAllListeners('data');
-  socket.setTimeout(lingerMs, () => socket.destroy());
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
   socket.resume();
   socket.end(head + answerBody(reason));
 }

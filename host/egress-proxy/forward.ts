@@ -94,31 +94,46 @@ function send(method: string, path: string, fields: string[], socket: Socket): C
 
 function relay(exchange: Exchange, outgoing: ClientRequest, context: ProxyContext): void {
   const { incoming, response, account, upstream, outcome } = exchange;
+  let whole = false;
   const fail = (reason: Reason): void => {
     upstream.destroy();
     account.decided({ ...outcome, reason, status: REASONS[reason].status });
+    if (!response.headersSent) refuse(incoming, response, reason);
     // Half an answer cannot be mended: cutting it off tells the client that it is not whole.
-    if (response.headersSent) response.destroy();
-    else refuse(incoming, response, reason);
+    else if (!whole) response.destroy();
   };
   upstream.setTimeout(context.limits.answerMs, () => fail('upstream-timeout'));
   outgoing.on('error', (error: NodeJS.ErrnoException) => {
     fail(error.code?.startsWith('HPE_') ? 'upstream-malformed' : 'upstream-closed');
   });
+  // No upgrade was asked for. Without this listener node:http closes in silence.
+  outgoing.on('upgrade', () => fail('upstream-malformed'));
+  outgoing.on('close', () => {
+    if (!account.isDecided()) fail('upstream-closed');
+  });
   outgoing.on('continue', () => response.writeContinue());
   outgoing.on('response', (answer) => {
-    account.decided({ ...outcome, status: answer.statusCode ?? 0 });
     answer.on('error', () => response.destroy());
-    answer.on('aborted', () => response.destroy());
-    response.sendDate = false;
-    if (context.isDraining()) response.shouldKeepAlive = false;
-    const fields = responseFields(answer.rawHeaders);
-    response.writeHead(answer.statusCode ?? 502, printable(answer.statusMessage), fields);
+    answer.on('end', () => {
+      whole = answer.complete;
+    });
+    try {
+      response.writeHead(answer.statusCode ?? 0, printable(answer.statusMessage), responseFields(answer.rawHeaders));
+    } catch {
+      // The parser takes some statuses and fields that the writer refuses (099, DEL in a value).
+      fail('upstream-malformed');
+      return;
+    }
+    account.decided({ ...outcome, status: answer.statusCode ?? 0 });
     answer.pipe(response);
   });
+  response.sendDate = false;
+  if (context.isDraining()) response.shouldKeepAlive = false;
   response.on('close', () => {
     if (!account.isDecided()) account.decided({ ...outcome, reason: 'client-gone', status: 0 });
     account.ended(upstream.bytesWritten, upstream.bytesRead);
+    incoming.unpipe(outgoing);
+    incoming.resume();
     outgoing.destroy();
     upstream.destroy();
   });
@@ -133,9 +148,18 @@ function printable(text: string | undefined): string {
 function refuse(incoming: IncomingMessage, response: ServerResponse, reason: Reason): void {
   if (response.headersSent || response.destroyed) return;
   const { status } = REASONS[reason];
-  // A body that was announced and is not wanted: the connection cannot be used again without reading it.
-  if (!incoming.complete) response.shouldKeepAlive = false;
+  if (!isWorthReading(incoming)) response.shouldKeepAlive = false;
   response.writeHead(status, answerFields(reason));
   response.end(incoming.method === 'HEAD' ? undefined : answerBody(reason));
   incoming.resume();
+}
+
+const MAX_UNWANTED = 1024 * 1024;
+
+/**
+ * A refused request's body is read and dropped, so that the answer arrives and the connection can serve the next one;
+ * not a large one, and not one that waits for a 100 and may never come.
+ */
+function isWorthReading(incoming: IncomingMessage): boolean {
+  return incoming.headers.expect === undefined && Number(incoming.headers['content-length'] ?? 0) <= MAX_UNWANTED;
 }

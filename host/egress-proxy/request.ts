@@ -10,6 +10,8 @@ export type Request =
 const HTTP_PORT = 80;
 /** The scheme and the authority, which ends at the first of / ? # (RFC 3986, section 3.2). */
 const ABSOLUTE = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)(.*)$/s;
+/** What node:http can send on; its parser lets DEL pass, its writer throws on it. */
+const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 const PATH = /^[\u0021-\u0022\u0024-\u007e\u0080-\u00ff]*$/;
 
 /** Values of a header field, by lower-case name. */
@@ -51,7 +53,8 @@ function readAbsolute(head: Head): Request {
   const { host, port } = authority.value;
   const fault = hostFieldFault(head, authority.value, HTTP_PORT, head.version === '1.1');
   if (fault !== null) return refuse(fault, hostText(host), port);
-  if (!PATH.test(rest)) return refuse('request-malformed', hostText(host), port);
+  if (!PATH.test(rest) || !head.fields.every((text) => VALUE.test(text)))
+    return refuse('request-malformed', hostText(host), port);
   return { ok: true, target: authority.value, path: rest.startsWith('/') ? rest : `/${rest}` };
 }
 

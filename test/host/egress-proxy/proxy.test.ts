@@ -241,6 +241,12 @@ const REFUSED_WHOLE: readonly { send: string; status: number; reason: string; wh
     why: 'both framings: smuggling',
   },
   {
+    send: 'GET http://a.sink.test/ HTTP/1.1\r\nHost: a.sink.test\r\nX: a\x7fb\r\n\r\n',
+    status: 400,
+    reason: 'request-malformed',
+    why: 'DEL in a field, which node:http reads and cannot write',
+  },
+  {
     send: 'GET http://a.sink.test/ HTTP/1.1\r\nHost: a.sink.test\r\nExpect: tea\r\n\r\n',
     status: 417,
     reason: 'expectation-unsupported',
@@ -379,6 +385,18 @@ t.test('plain HTTP', async (t) => {
     t.match(answer.toString(), /^HTTP\/1\.1 200 [\s\S]*\r\n\r\n$/);
   });
 
+  await t.test('a refused body is read away and the connection goes on', async (t) => {
+    const line = await Line.to(port);
+    const body = 'x'.repeat(100_000);
+    line.socket.write(
+      `POST http://no.test/ HTTP/1.1\r\nHost: no.test\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    t.equal(reasonOf(await line.upTo('.\n')), 'not-listed');
+    line.socket.write(`GET ${url}/after HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    t.match(await line.upTo('/after '), /^HTTP\/1\.1 200 /);
+    line.socket.destroy();
+  });
+
   await t.test('pipelined requests are answered in order', async (t) => {
     const one = (path: string, end: string): string => `GET ${url}/${path} HTTP/1.1\r\nHost: ${host}\r\n${end}\r\n`;
     const answer = (await talk(port, one('p1', '') + one('p2', '') + one('p3', 'Connection: close\r\n'))).toString();
@@ -395,9 +413,15 @@ t.test('faults of the far side', async (t) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
     socket.once('data', () => socket.end());
   });
+  const raw = (answer: string) => sink((socket) => socket.end(Buffer.from(answer, 'latin1')));
+  const control = await raw('HTTP/1.1 200 OK\r\nX: a\x7fb\r\nContent-Length: 0\r\n\r\n');
+  const low = await raw('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n');
+  const switching = await raw('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n');
+  const smuggling = await raw('HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc');
+  const early = await raw('HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno');
   const gone = await sink(() => {});
   gone.close();
-  const sinks = [silent, closing, resetting, rubbish, half, gone];
+  const sinks = [silent, closing, resetting, rubbish, half, control, low, switching, smuggling, early, gone];
   const { proxy, port, lines } = await running(
     pinned(
       sinks.map((one) => one.port),
@@ -414,6 +438,10 @@ t.test('faults of the far side', async (t) => {
     { target: `x.sink.test:${closing.port}`, status: 502, reason: 'upstream-closed' },
     { target: `x.sink.test:${resetting.port}`, status: 502, reason: 'upstream-closed' },
     { target: `x.sink.test:${rubbish.port}`, status: 502, reason: 'upstream-malformed' },
+    { target: `x.sink.test:${control.port}`, status: 502, reason: 'upstream-malformed' },
+    { target: `x.sink.test:${low.port}`, status: 502, reason: 'upstream-malformed' },
+    { target: `x.sink.test:${switching.port}`, status: 502, reason: 'upstream-malformed' },
+    { target: `x.sink.test:${smuggling.port}`, status: 502, reason: 'upstream-malformed' },
     { target: `x.sink.test:${silent.port}`, status: 504, reason: 'upstream-timeout' },
     { target: 'nx.test', status: 502, reason: 'resolve-failed' },
     { target: 'slow.test', status: 504, reason: 'resolve-timeout' },
@@ -433,6 +461,12 @@ t.test('faults of the far side', async (t) => {
     `GET http://x.sink.test:${half.port}/ HTTP/1.1\r\nHost: x.sink.test:${half.port}\r\n\r\n`,
   );
   t.match(cut.toString(), /\r\n\r\nhalf$/, 'a cut answer is cut, not completed');
+  const target = `x.sink.test:${early.port}`;
+  const large = `POST http://${target}/ HTTP/1.1\r\nHost: ${target}\r\nContent-Length: 5000000\r\n\r\n`;
+  const answered = await Line.to(port);
+  answered.socket.write(large + 'x'.repeat(100_000));
+  t.match(await answered.upTo('\r\n\r\nno'), /^HTTP\/1\.1 413 /, 'an early answer arrives');
+  answered.socket.destroy();
   await eventually(() => proxy.open() === 0, 'all connections closed');
 });
 
