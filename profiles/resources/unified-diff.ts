@@ -8,7 +8,7 @@ export function unifiedDiff(path: string, before: Buffer | null, after: Buffer |
   const to = after === null ? '/dev/null' : path;
   const patch = createTwoFilesPatch(from, to, text(before), text(after), undefined, undefined, { context: 3 });
   // The library begins with an index and a rule, which diff(1) does not print.
-  return printableLines(patch.slice(patch.indexOf('--- '))).replaceAll('\\t', '\t');
+  return patch.slice(patch.indexOf('--- ')).split('\t').map(printableLines).join('\t');
 }
 
 function text(content: Buffer | null): string {

@@ -1,0 +1,383 @@
+import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import pc from 'picocolors';
+import t from 'tap';
+import { acquireHostLock } from '../../core/host-lock.js';
+import type { ExitCode } from '../../core/outcome.js';
+import type { ExecOutcome, ExecRequest, ExecResult, Target } from '../../core/target/target.js';
+import type { HostProfile } from '../../profiles/profile.js';
+import type { Change, Operation } from '../../profiles/resources/change.js';
+import { run } from '../../profiles/resources/change.js';
+import { applyChanges, rollBack } from '../../scripts/provision/apply.js';
+import { listenToController } from '../../scripts/provision/controller-channel.js';
+import type { ProvisionEvent } from '../../scripts/provision/events.js';
+import { Journal } from '../../scripts/provision/journal.js';
+import { provisionHere } from '../../scripts/provision/local-run.js';
+import { perform } from '../../scripts/provision/perform.js';
+import { readEvent } from '../../scripts/provision/read-event.js';
+import { runRemotely } from '../../scripts/provision/remote-run.js';
+import { humanReport, ndjsonReport } from '../../scripts/provision/report.js';
+
+const ACME = {
+  name: 'acme',
+  allow: ['example.com'],
+  runtimes: ['opencode'],
+  proxy: { address: '127.86.0.2', port: 3128 },
+};
+const PROFILE: HostProfile = { version: 1, host: 'browser-01', tenants: [ACME] };
+const SUDOERS = '/etc/sudoers.d/watertight-acme';
+const folder = mkdtempSync(join(tmpdir(), 'watertight-test-'));
+t.teardown(() => rmSync(folder, { recursive: true }));
+let journals = 0;
+const newJournal = () => new Journal(join(folder, String(++journals)));
+
+/** A target that runs nothing: it keeps what it was asked, and answers as it is told. */
+function fakeTarget(answer: (request: ExecRequest) => ExecOutcome | Promise<ExecOutcome> = () => EXITED) {
+  const asked: string[] = [];
+  const result = async (outcome: ExecOutcome | Promise<ExecOutcome>, stdout = ''): Promise<ExecResult> => ({
+    outcome: await outcome,
+    stdout: Buffer.from(stdout),
+    stderr: Buffer.from('its last words\n'),
+    durationMs: 1,
+  });
+  const target: Target = {
+    name: 'fake',
+    exec: (request) => {
+      const [, shell, , nonce = '', manifest = '', ...subjects] = request.command;
+      if (shell === '-s' && manifest.endsWith('manifest')) return result(answer(request), bareFacts(nonce, subjects));
+      asked.push(request.command.join(' '));
+      return result(answer(request));
+    },
+    upload: (file) => {
+      asked.push(`upload ${file.path}`);
+      return result(answer({ command: ['upload', file.path], deadlineMs: 1 }));
+    },
+    close: async () => {},
+  };
+  return { target, asked };
+}
+
+/** What a bare host answers when it is asked for its facts. */
+function bareFacts(nonce: string, subjects: readonly string[]): string {
+  const named = (kind: string) => subjects.filter((_, index) => index % 2 === 1 && subjects[index - 1] === kind);
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const units = named('unit').map((name) => `Id=${name}\nLoadState=not-found\nActiveState=inactive\n`);
+  const records = [
+    ...['file', 'user'].flatMap((kind) => named(kind).map((name) => [kind, name, 'absent'])),
+    ['units', '0', base64(units.join('\n'))],
+    ['packages', '0', ''],
+    ['ruleset', 'live', 'no-tool', ''],
+    ['end', 'ok'],
+  ];
+  return records.map((fields) => `${[nonce, ...fields].join('\t')}\n`).join('');
+}
+
+const EXITED: ExecOutcome = { kind: 'exited', status: 0 };
+const FAILED: ExecOutcome = { kind: 'exited', status: 1 };
+
+function change(id: string, over: Partial<Change> = {}): Change {
+  return {
+    id,
+    kind: 'file',
+    stage: 'files',
+    summary: `make ${id}`,
+    diff: null,
+    operations: [run(['make', id])],
+    undo: [run(['unmake', id])],
+    settle: [],
+    ...over,
+  };
+}
+
+interface Scenario {
+  readonly proof?: ExitCode;
+  readonly commits?: boolean;
+  readonly answer?: (request: ExecRequest) => ExecOutcome;
+  readonly abortAt?: string;
+}
+
+/** One run on a host that holds nothing yet. */
+async function runHere({ proof = 0, commits = true, answer, abortAt }: Scenario) {
+  const { target, asked } = fakeTarget(answer);
+  const events: ProvisionEvent[] = [];
+  const stop = new AbortController();
+  const journal = newJournal();
+  const exit = await provisionHere({
+    profile: PROFILE,
+    bundle: { sha256: 'a'.repeat(64), staged: '/staged' },
+    target,
+    journal,
+    emit: (event) => {
+      events.push(event);
+      if (abortAt !== undefined && event.type === 'step' && event.id.startsWith(abortAt)) stop.abort();
+    },
+    signal: stop.signal,
+    prove: async () => {
+      asked.push('PROOF');
+      return proof;
+    },
+    confirmed: async () => {
+      asked.push('CONFIRM');
+      return commits;
+    },
+  });
+  return { exit, asked, finished: events.at(-1), left: journal.read().length };
+}
+
+t.test('a run is one transaction', async (t) => {
+  const given = `mv -fT -- ${SUDOERS}.candidate ${SUDOERS}`;
+  const undone = ['rm -f -- /etc/watertight/watertight.nft', 'userdel -- wt-acme', 'systemctl daemon-reload'];
+
+  const good = await runHere({});
+  t.match(good, { exit: 0, finished: { type: 'finished', result: 'converged' }, left: 0 });
+  const order = ['nft -f /etc/watertight/watertight.nft', 'PROOF', `visudo -cf ${SUDOERS}.candidate`, given, 'CONFIRM'];
+  t.strictSame(
+    good.asked.filter((command) => order.includes(command)),
+    order,
+    'contain, prove, permit, confirm',
+  );
+
+  const cases: readonly { why: string; scenario: Scenario; exit: number }[] = [
+    { why: 'disproved', scenario: { proof: 1 }, exit: 1 },
+    { why: 'could not be told', scenario: { proof: 2 }, exit: 2 },
+    { why: 'nobody gets in any more', scenario: { commits: false }, exit: 2 },
+    {
+      why: 'a step fails',
+      scenario: { answer: ({ command }) => (command[0] === 'nft' && command[2] !== '-' ? FAILED : EXITED) },
+      exit: 1,
+    },
+    { why: 'the controller is gone in the middle', scenario: { abortAt: 'ruleset:' }, exit: 2 },
+  ];
+  for (const { why, scenario, exit } of cases) {
+    const { asked, finished, left, ...ended } = await runHere(scenario);
+    t.equal(ended.exit, exit, why);
+    t.match(finished, { type: 'finished', result: 'rolled-back' }, why);
+    for (const command of undone) t.ok(asked.includes(command), `${why}: ${command}`);
+    const permitted = asked.lastIndexOf(given);
+    t.ok(permitted === -1 || asked.indexOf(`rm -f -- ${SUDOERS}`) > permitted, `${why}: no permission is left`);
+    t.equal(left, 0, why);
+  }
+
+  const blind = await runHere({ answer: () => FAILED });
+  t.match(blind, { exit: 2, finished: { result: 'untouched' }, asked: [] }, 'without facts nothing is touched');
+});
+
+t.test('what cannot be taken back is said, and kept for the next run', async (t) => {
+  const { target } = fakeTarget(({ command }) => (command[0] === 'userdel' ? FAILED : EXITED));
+  const journal = newJournal();
+  journal.note(change('a', { stage: 'withdraw', undo: [], settle: [run(['permit'])] }));
+  journal.note(change('b', { undo: [run(['userdel', 'x'])] }));
+  const { asked, target: healthy } = fakeTarget();
+  t.match(await rollBack(target, journal), [/userdel.*status 1.*its last words/]);
+  t.equal(journal.read().length, 2);
+  t.strictSame(await rollBack(healthy, journal), []);
+  t.strictSame(asked, ['userdel x', 'systemctl daemon-reload', 'permit'], 'permission comes back last');
+  t.equal(journal.read().length, 0);
+});
+
+t.test('changes stop at the first that fails, and are in the journal before they begin', async (t) => {
+  const journal = newJournal();
+  const noted: number[] = [];
+  const { target, asked } = fakeTarget(({ command }) => {
+    noted.push(journal.read().length);
+    return command[1] === 'b' ? FAILED : EXITED;
+  });
+  const context = { target, journal, emit: () => {}, signal: new AbortController().signal };
+  t.match(await applyChanges([change('a'), change('b'), change('c')], context), { kind: 'failed', reason: /make b/ });
+  t.strictSame(asked, ['make a', 'make b']);
+  t.strictSame(noted, [1, 2]);
+});
+
+t.test('the journal', async (t) => {
+  const journal = newJournal();
+  t.strictSame(journal.read(), [], 'there is none at first');
+  const content = Buffer.from([0, 255, 10, 13]);
+  const write: Operation = { do: 'write', path: '/a', content, mode: 0o600, owner: 'root', group: 'root' };
+  const { id, stage, undo, settle } = change('a', { undo: [write, run(['x', 'a b'], { accept: [6] })] });
+  journal.note({ id, stage, undo, settle });
+  t.strictSame(journal.read(), [{ id, stage, undo, settle }], 'bytes come back as bytes');
+  const path = join(journal.directory, 'journal');
+  t.equal(statSync(path).mode & 0o777, 0o600, 'old contents of files are for root alone');
+  appendFileSync(path, '{"id":"cut o');
+  t.equal(journal.read().length, 1, 'a line that was cut off describes nothing that was begun');
+  journal.clear();
+  t.strictSame(journal.read(), []);
+});
+
+t.test('files that need it are made ready under another name', async (t) => {
+  const sudoers: Operation = {
+    do: 'write',
+    path: SUDOERS,
+    content: Buffer.from('x'),
+    mode: 0o440,
+    owner: 'root',
+    group: 'root',
+    check: ['visudo', '-cf'],
+  };
+  const place = `${SUDOERS}.candidate`;
+  const { target, asked } = fakeTarget();
+  t.equal(await perform(target, sudoers), null);
+  t.strictSame(asked, [
+    `upload ${place}`,
+    `chown -- root:root ${place}`,
+    `chmod -- 0440 ${place}`,
+    `visudo -cf ${place}`,
+    `mv -fT -- ${place} ${SUDOERS}`,
+  ]);
+  const refusing = fakeTarget(({ command }) => (command[0] === 'visudo' ? FAILED : EXITED));
+  t.match(await perform(refusing.target, sudoers), /visudo.*its last words/);
+  t.equal(refusing.asked.at(-1), `rm -f -- ${place}`, 'what is refused never takes its place');
+});
+
+t.test('what the controller says to the host', async (t) => {
+  const talk = (...lines: readonly string[]) => {
+    const input = new PassThrough();
+    const channel = listenToController(input);
+    for (const line of lines) input.write(`${line}\n`);
+    return { input, channel };
+  };
+  const good = talk('{"version":1}', 'commit');
+  t.strictSame(await good.channel.profile, { version: 1 });
+  t.equal(await good.channel.confirmed(60_000), true);
+  good.channel.close();
+
+  const cut = talk('{"version":1}');
+  await cut.channel.profile;
+  cut.input.end();
+  t.equal(await cut.channel.confirmed(60_000), false, 'the end of input is no commit');
+  t.ok(cut.channel.gone.aborted);
+
+  const both = talk('{"version":1}', 'commit');
+  both.input.end();
+  await both.channel.profile;
+  t.equal(await both.channel.confirmed(60_000), true, 'a commit counts though the connection ends right after it');
+
+  const silent = talk('{"version":1}', 'commit please');
+  t.equal(await silent.channel.confirmed(10), false, 'only the word itself commits');
+  silent.channel.close();
+
+  const mute = talk();
+  mute.input.end();
+  t.equal(await mute.channel.profile, null, 'gone before it said anything');
+});
+
+/** A host that plays its part: says its lines, and ends when its input ends or commits. */
+function playing(lines: readonly object[], ending: (heard: string) => ExecOutcome) {
+  const heard: string[] = [];
+  const target: Target = {
+    ...fakeTarget().target,
+    exec: async (request) => {
+      const input = request.input as PassThrough;
+      input.on('data', (chunk: Buffer) => heard.push(chunk.toString()));
+      for (const line of lines) request.onLine?.(JSON.stringify(line));
+      request.onLine?.('Warning: some program said this');
+      await new Promise((resolve) => {
+        input.on('end', resolve);
+        input.on('data', () => heard.join('').includes('commit') && resolve(null));
+      });
+      return { outcome: ending(heard.join('')), stdout: Buffer.alloc(0), stderr: Buffer.from('oops'), durationMs: 1 };
+    },
+  };
+  return { target, heard };
+}
+
+const FINISHED = { type: 'finished', exit: 0, result: 'converged', changes: 3, durationMs: 1 };
+
+t.test('the controller commits only after a second connection got in', async (t) => {
+  const play = async (lines: readonly object[], second: ExecOutcome, ending: (heard: string) => ExecOutcome) => {
+    const { target, heard } = playing(lines, ending);
+    const events: ProvisionEvent[] = [];
+    const stop = new AbortController();
+    const exit = await runRemotely({
+      target,
+      connectAfresh: () => fakeTarget(() => second).target,
+      profile: PROFILE,
+      program: '/p.mjs',
+      emit: (event) => events.push(event),
+      signal: stop.signal,
+    });
+    return { exit, heard: heard.join(''), events };
+  };
+  const confirm = { type: 'confirm', withinMs: 1 };
+  const good = await play([confirm, FINISHED], EXITED, () => EXITED);
+  t.equal(good.exit, 0);
+  t.match(good.heard, /^\{.*\}\ncommit\n$/s, 'the profile, then the word');
+  const refused: ExecOutcome = { kind: 'become-refused', detail: 'sudo wants a password' };
+  const bad = await play([confirm], refused, () => FAILED);
+  t.notMatch(bad.heard, /commit/);
+  t.equal(bad.exit, 2, 'a run without a result is not told, whatever its status');
+  t.match(
+    bad.events.find(({ type }) => type === 'failure'),
+    { reason: /without a result.*oops/ },
+  );
+});
+
+t.test('lines of a host are read with care', async (t) => {
+  t.equal(readEvent('not json'), null);
+  t.equal(readEvent('null'), null);
+  t.equal(readEvent('{"type":"plan","changes":7}'), null, 'a field of another type');
+  t.equal(readEvent('{"type":"toString"}'), null);
+  t.match(readEvent('{"type":"progress","text":"x"}'), { text: 'x' });
+  fc.assert(
+    fc.property(fc.anything(), (value) => {
+      const text = JSON.stringify(value) ?? 'undefined';
+      readEvent(text);
+      return true;
+    }),
+  );
+});
+
+t.test('nothing that a host says can steer the terminal', async (t) => {
+  const hostile = 'x\u001b]0;owned\u0007\u202e\n- fake line';
+  const events: ProvisionEvent[] = [
+    { type: 'started', schema: 'watertight/provision/1', host: hostile, tenants: [], at: '', version: hostile },
+    { type: 'progress', text: hostile },
+    { type: 'plan', changes: [{ id: hostile, kind: 'file', summary: hostile, diff: `+${hostile}` }] },
+    { type: 'step', id: hostile, summary: hostile, state: 'failed', detail: hostile },
+    { type: 'prerequisite', id: hostile, presence: 'absent', found: hostile, reason: hostile, fix: hostile },
+    {
+      type: 'claim',
+      id: hostile,
+      tenant: hostile,
+      claim: hostile,
+      layer: 'cgroup',
+      verdict: 'disproved',
+      reason: hostile,
+      evidence: {},
+      hint: null,
+    },
+    { type: 'rollback', reason: hostile },
+    { type: 'failure', kind: hostile, reason: hostile, fix: hostile },
+    { type: 'finished', exit: 1, result: 'rolled-back', changes: 1, durationMs: 1 },
+  ];
+  for (const make of [
+    ndjsonReport,
+    (streams: Parameters<typeof ndjsonReport>[0]) => humanReport(streams, { dryRun: true, diff: true }),
+  ]) {
+    let text = '';
+    const write = (more: string) => {
+      text += more;
+    };
+    const report = make({ out: write, err: write, colours: pc.createColors(false) });
+    for (const event of events) report(event);
+    t.notMatch(text, /[\u001b\u0007\u202e]/);
+    t.notMatch(text, /^- fake/m, 'and no line can be forged outside a diff');
+  }
+});
+
+t.test("the host's lock is one's own, says who holds it, and is freed with its holder", async (t) => {
+  const path = join(folder, 'run', 'lock');
+  const first = await acquireHostLock(path, { waitMs: 0, who: 'provision' });
+  if (first.kind !== 'locked') throw new Error(JSON.stringify(first));
+  t.match(await acquireHostLock(path, { waitMs: 0, who: 'verify' }), { kind: 'held', by: /^provision, process \d+$/ });
+  const waiting = acquireHostLock(path, { waitMs: 20_000, who: 'verify' });
+  await first.release();
+  const second = await waiting;
+  t.equal(second.kind, 'locked', 'whoever waited has it now');
+  if (second.kind === 'locked') await second.release();
+  await first.release();
+  t.match(await acquireHostLock(join(path, 'lock'), { waitMs: 0, who: 'x' }), { kind: 'error' });
+});
