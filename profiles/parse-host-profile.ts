@@ -1,14 +1,14 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { HOST_NAME } from '../core/configuration/grammar.js';
 import { isProxyAddress } from '../core/configuration/proxy-address.js';
 import { Failure } from '../core/failure.js';
 import { EXIT } from '../core/outcome.js';
 import { printable } from '../core/printable.js';
+import { trustingAjv } from '../core/schema.js';
 import { parseAllowPattern } from './allow-pattern.js';
 import { PATHS, TENANT_NAME, UNIX_USER } from './names.js';
 import type { HostProfile } from './profile.js';
 
-const ajv = new Ajv2020({ strict: true });
+const ajv = trustingAjv();
 ajv.addFormat('watertight-allow-pattern', (text) => parseAllowPattern(text).ok);
 ajv.addFormat('watertight-proxy-address', isProxyAddress);
 
@@ -32,7 +32,8 @@ const TENANT = {
   },
 } as const;
 
-const validate = ajv.compile<HostProfile>({
+/** The form of /etc/watertight/profile.json. */
+export const HOST_PROFILE_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   required: ['version', 'host', 'tenants'],
@@ -41,7 +42,9 @@ const validate = ajv.compile<HostProfile>({
     host: { type: 'string', pattern: HOST_NAME.source },
     tenants: { type: 'array', items: TENANT },
   },
-});
+} as const;
+
+const validate = ajv.compile<HostProfile>(HOST_PROFILE_SCHEMA);
 
 /**
  * Reads a host's profile back, for example from /etc/watertight/profile.json.

@@ -1,5 +1,6 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { ConfigurationProblem } from '../failure.js';
+import { trustingAjv } from '../schema.js';
 import { parseAllowPattern } from './allow-pattern.js';
 import type { ConfigurationDocument, DocumentPath } from './document.js';
 import { nearest } from './nearest.js';
@@ -7,7 +8,7 @@ import { isProxyAddress } from './proxy-address.js';
 import { CONFIGURATION_SCHEMA } from './schema.js';
 import { shown } from './shown.js';
 
-const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true });
+const ajv = trustingAjv({ allErrors: true, verbose: true });
 ajv.addFormat('watertight-allow-pattern', (text) => parseAllowPattern(text).ok);
 ajv.addFormat('watertight-proxy-address', isProxyAddress);
 const validate = ajv.compile(CONFIGURATION_SCHEMA);

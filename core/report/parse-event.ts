@@ -1,9 +1,9 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import schema from '../../docs/schema/verify-1.schema.json' with { type: 'json' };
 import type { VerifyEvent } from '../events.js';
+import { trustingAjv } from '../schema.js';
 
-const ajv = new Ajv2020({ allowUnionTypes: true });
+const ajv = trustingAjv({ allowUnionTypes: true });
 addFormats.default(ajv);
 ajv.addSchema(schema);
 const isEvent = ajv.compile<VerifyEvent>({ $ref: `${schema.$id}#/$defs/event` });

@@ -209,7 +209,7 @@ def try_listen(attempt, deadline):
         at("bind", sock.bind, (ANY[attempt["family"]], attempt["port"]))
         at("listen", sock.listen, 16)
         emit({"listening": attempt["id"], "port": sock.getsockname()[1]})
-        while wait(sock, deadline, for_reading=True):
+        while accepted < attempt.get("enough", sys.maxsize) and wait(sock, deadline, for_reading=True):
             peer, _ = sock.accept()
             with peer:
                 peer.settimeout(max(0.01, deadline - time.monotonic()))
