@@ -1,6 +1,6 @@
 import { printable } from '../printable.js';
 import { quote } from './quote.js';
-import type { SshSettings } from './ssh-settings.js';
+import type { SshSettings } from './settings.js';
 import type { ConnectionFailure } from './target.js';
 
 /** What is read of an error from a socket, from ssh2 or from node-ssh. */

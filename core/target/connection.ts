@@ -1,32 +1,12 @@
 import type { Duplex } from 'node:stream';
-import { NodeSSH } from 'node-ssh';
 import pRetry from 'p-retry';
-import type { Client } from 'ssh2';
 import { printable } from '../printable.js';
-import { connectFailure, worthRetrying } from './connect-failure.js';
-import { hostKeyCheck } from './host-key-check.js';
-import { loadIdentities } from './ssh-identities.js';
-import type { SshSettings } from './ssh-settings.js';
+import { connectFailure } from './connect-failure.js';
+import { attempt, type Connection, HungUp, Refusal } from './handshake.js';
+import type { SshSettings } from './settings.js';
 import type { ConnectionFailure } from './target.js';
 
-/** A connection that stands, and its bastion's if it goes through one. */
-export interface Connection {
-  readonly client: Client;
-  /** Why it does not stand any more; null while it does. */
-  lost(): string | null;
-  /** Cuts it at once. */
-  destroy(): void;
-}
-
-/** An answer that a new attempt would not change. */
-class Refusal extends Error {
-  constructor(readonly failure: ConnectionFailure) {
-    super(failure.kind);
-  }
-}
-
-/** Notices a host that has gone silent within 20 s; a deadline is usually sooner. */
-const KEEPALIVE = { keepaliveInterval: 5000, keepaliveCountMax: 3 };
+export type { Connection } from './handshake.js';
 
 /** sshd drops at random beyond MaxStartups (30 % at first): so the attempts have to spread out. */
 const RETRIES = { retries: 12, minTimeout: 150, maxTimeout: 1500, factor: 1.5, randomize: true };
@@ -75,85 +55,6 @@ function attempts(
       shouldRetry: ({ error }) => error instanceof HungUp && Date.now() < until,
     },
   );
-}
-
-/** The server hung up before the handshake was done. */
-class HungUp extends Error {}
-
-/** One attempt. @throws Refusal where the answer is final, HungUp where it is worth another attempt. */
-async function attempt(
-  settings: SshSettings,
-  timeoutMs: number,
-  signal: AbortSignal,
-  socket: Duplex | null,
-): Promise<Connection> {
-  signal.throwIfAborted();
-  const check = await hostKeyCheck(settings);
-  const identities = await loadIdentities(settings);
-  const verdict: { refusal: ConnectionFailure | null } = { refusal: null };
-  let handshaken = false;
-  const ssh = new NodeSSH();
-  const connecting = ssh.connect({
-    host: settings.address,
-    port: settings.port,
-    username: settings.user,
-    authHandler: [...identities.methods],
-    algorithms: { serverHostKey: [...check.algorithms] },
-    hostVerifier: (key: Buffer, verify: (accepted: boolean) => void) => {
-      check.judge(key).then(
-        (failure) => {
-          verdict.refusal = failure;
-          verify(failure === null);
-        },
-        (error: unknown) => {
-          verdict.refusal = connectFailure(error, settings, []);
-          verify(false);
-        },
-      );
-    },
-    readyTimeout: timeoutMs,
-    ...KEEPALIVE,
-    ...(socket === null ? {} : { sock: socket }),
-  });
-  const client = ssh.connection;
-  if (client === null) throw new Error('node-ssh made no client');
-  // Every exec is a few small packets back and forth: with Nagle's algorithm each costs a delayed acknowledgement (40 ms).
-  client.once('connect', () => client.setNoDelay(true));
-  client.once('handshake', () => {
-    handshaken = true;
-  });
-  const connection = watch(client);
-  const giveUp = () => connection.destroy();
-  signal.addEventListener('abort', giveUp, { once: true });
-  try {
-    await connecting;
-    return connection;
-  } catch (error) {
-    connection.destroy();
-    if (verdict.refusal !== null) throw new Refusal(verdict.refusal);
-    if (worthRetrying(error, handshaken)) throw new HungUp(error instanceof Error ? error.message : String(error));
-    throw new Refusal(connectFailure(error, settings, identities.problems));
-  } finally {
-    signal.removeEventListener('abort', giveUp);
-  }
-}
-
-/**
- * Listens for errors from the first moment to the last: node-ssh takes its own listener off at `ready`, and a reset
- * after that would be an uncaught exception.
- */
-function watch(client: Client): Connection {
-  let lost: string | null = null;
-  client.on('error', (error) => {
-    lost ??= printable(error.message);
-  });
-  client.on('close', () => {
-    lost ??= 'the connection was closed';
-  });
-  client.on('end', () => {
-    lost ??= 'the host closed the connection';
-  });
-  return { client, lost: () => lost, destroy: () => client.destroy() };
 }
 
 /** A TCP connection from the bastion to the host (direct-tcpip, RFC 4254, 7.2). */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { fingerprint, type HostKeyAlgorithm, hostKeyAlgorithms, judgeKey } from './host-key.js';
 import { entriesFor, type KnownHost, keyType, knownHostsName, parseKnownHosts } from './known-hosts.js';
 import { quote } from './quote.js';
-import type { SshSettings } from './ssh-settings.js';
+import type { SshSettings } from './settings.js';
 import type { ConnectionFailure } from './target.js';
 
 /** The check of one host's key, made ready before the handshake. */

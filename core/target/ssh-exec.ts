@@ -21,14 +21,20 @@ export function execOn(connection: Connection, request: ExecRequest): Promise<Su
   return run(connection, request, endGroup);
 }
 
-async function run(connection: Connection, request: ExecRequest, ending: Ending): Promise<Supervised> {
+/** `onAnswer` is called when the host answers for the first time, whatever it says. */
+async function run(
+  connection: Connection,
+  request: ExecRequest,
+  ending: Ending,
+  onAnswer = () => {},
+): Promise<Supervised> {
   const nonce = newNonce();
   const markers = new Markers(nonce);
   const cutoff = new Cutoff(request);
   const startedAt = performance.now();
   try {
     const line = quote(staged(request, nonce));
-    const session = await Promise.race([openSession(connection, line, cutoff), cutoff.reached]);
+    const session = await Promise.race([openSession(connection, line, cutoff, onAnswer), cutoff.reached]);
     if ('kind' in session) return { outcome: session, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
     const running = runningOn(session, () => ending(connection, request, markers, nonce));
     const result = await supervise(running, request, cutoff, markers);
@@ -40,13 +46,19 @@ async function run(connection: Connection, request: ExecRequest, ending: Ending)
 }
 
 /** Opens a session with the command line in it; waits where the server has no room for one more. */
-async function openSession(connection: Connection, line: string, cutoff: Cutoff): Promise<Session | ExecOutcome> {
+async function openSession(
+  connection: Connection,
+  line: string,
+  cutoff: Cutoff,
+  onAnswer: () => void,
+): Promise<Session | ExecOutcome> {
   let given = false;
   cutoff.reached.then(() => {
     given = true;
   });
   for (;;) {
     const opened = await tryOpen(connection, line);
+    onAnswer();
     if (!(opened instanceof Error)) {
       if (given) opened.channel.close();
       return opened;
@@ -119,7 +131,15 @@ async function endGroup(connection: Connection, request: ExecRequest, markers: M
   if (markers.group === null || connection.lost() !== null) return;
   const ending = endRequest(markers.group, nonce, request.become === true);
   // What ends a program is not ended in its turn, but left to its deadline on the host.
-  const answer = await run(connection, ending, async () => {});
+  let answered = false;
+  const { outcome } = await run(
+    connection,
+    ending,
+    async () => {},
+    () => {
+      answered = true;
+    },
+  );
   // Whoever else waits on this connection would wait in vain.
-  if (answer.outcome.kind === 'timed-out') connection.destroy();
+  if (outcome.kind === 'timed-out' && !answered) connection.destroy();
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import ssh2, { type AnyAuthMethod, type ParsedKey } from 'ssh2';
+import type { SshSettings } from './settings.js';
 import { Agent } from './ssh-agent.js';
-import type { SshSettings } from './ssh-settings.js';
 
 /** The ways to authenticate, in the order in which they are tried, and what was passed over. */
 export interface Identities {

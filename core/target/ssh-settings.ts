@@ -1,57 +1,12 @@
 import { homedir, userInfo } from 'node:os';
-import { isAbsolute, join } from 'node:path';
-import { Failure, UsageFailure } from '../failure.js';
+import { join } from 'node:path';
+import { Failure } from '../failure.js';
 import { EXIT } from '../outcome.js';
+import type { SshHostEntry, SshSettings, UnknownHostKeys } from './settings.js';
 import { readSshConfig, type SshConfigLookup } from './ssh-config.js';
+import { absolute, expand, parseHop, portOf } from './ssh-words.js';
 
-/** A host as the operator's inventory names it. What it says wins over ~/.ssh/config. */
-export interface SshHostEntry {
-  readonly name: string;
-  /** Absent: HostName of ~/.ssh/config, or else the name itself. */
-  readonly address?: string;
-  readonly port?: number;
-  readonly user?: string;
-  /** Private key file. Where it is named, no other key is tried; an agent may hold it. */
-  readonly identity?: string;
-  /** known_hosts file. Where it is named, no other one is read. */
-  readonly knownHosts?: string;
-  /** As ProxyJump: [user@]host[:port], several with commas; `none` for a direct connection. */
-  readonly jump?: string;
-  readonly become?: 'sudo' | 'none';
-}
-
-/**
- * What to do about a host key that nobody knows: refuse it, or add it to known_hosts. A changed or revoked key is
- * refused in either case. `StrictHostKeyChecking no` is taken for `accept-new`: it would let a changed key in.
- */
-export type UnknownHostKeys = 'refuse' | 'accept-new';
-
-/** All that a connection needs to know, resolved. */
-export interface SshSettings {
-  readonly name: string;
-  readonly address: string;
-  readonly port: number;
-  readonly user: string;
-  /** Private key files to try, in order. One that does not exist is passed over unless it was asked for by name. */
-  readonly identities: readonly { readonly path: string; readonly required: boolean }[];
-  /** Socket of an SSH agent; null for none. */
-  readonly agent: string | null;
-  /** Of the agent's keys, only those that belong to `identities`. */
-  readonly identitiesOnly: boolean;
-  /** Files to read; the first one is added to. */
-  readonly knownHosts: readonly string[];
-  /** Name to look up in known_hosts instead of address and port. */
-  readonly hostKeyAlias: string | null;
-  readonly unknownHostKeys: UnknownHostKeys;
-  /** The bastion to go through; it may have one itself. */
-  readonly jump: SshSettings | null;
-  /** How to become root where a request asks for it. */
-  readonly become: 'sudo' | 'none';
-  /** Milliseconds for a connection to be there, repeated attempts included. */
-  readonly connectTimeoutMs: number;
-  /** What of ~/.ssh/config was not followed, in words for the operator. */
-  readonly notes: readonly string[];
-}
+export type { SshHostEntry, SshSettings } from './settings.js';
 
 export interface SshSettingsOptions {
   /** Default: of the user who runs this. */
@@ -167,30 +122,6 @@ function jumpHost(list: string, host: SshHostEntry, context: Context, jumps: num
   return resolve({ ...last, ...before, ...shared }, context, jumps + 1);
 }
 
-const HOP =
-  /^(?:ssh:\/\/)?(?:(?<user>[^@\s]+)@)?(?:\[(?<bracketed>[^\]\s]+)\]|(?<plain>[^:[\]\s]+))(?::(?<port>\d+))?\/?$/;
-
-function parseHop(text: string, target: string): SshHostEntry {
-  const groups = HOP.exec(text)?.groups;
-  const name = groups?.bracketed ?? groups?.plain;
-  if (groups === undefined || name === undefined) {
-    throw new UsageFailure(`${target}: ${JSON.stringify(text)} is not a jump host`, 'write it as [user@]host[:port]');
-  }
-  const port = portOf(groups.port, target);
-  return {
-    name,
-    ...(groups.user === undefined ? {} : { user: groups.user }),
-    ...(port === undefined ? {} : { port }),
-  };
-}
-
-function portOf(text: string | undefined, host: string): number | undefined {
-  if (text === undefined) return undefined;
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (port >= 1 && port <= 65535) return port;
-  throw new Failure(`${host}: ${JSON.stringify(text)} is not a port`, EXIT.configuration);
-}
-
 function refuseProxyCommand(command: string | undefined, host: string): void {
   if (command === undefined || command.toLowerCase() === 'none') return;
   throw new Failure(
@@ -198,17 +129,6 @@ function refuseProxyCommand(command: string | undefined, host: string): void {
     EXIT.configuration,
     `name the bastion with ProxyJump there, or with "jump" in the inventory (jump: none connects directly)`,
   );
-}
-
-/** Replaces the percent tokens of ssh_config(5), TOKENS, that are known; others stay as they are. */
-function expand(text: string | undefined, tokens: Readonly<Record<string, string>>): string | undefined {
-  return text?.replace(/%(.)/g, (whole, token: string) => (token === '%' ? '%' : (tokens[token] ?? whole)));
-}
-
-function absolute(path: string, home: string): string {
-  if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
-  // ssh_config(5) takes a relative name from the folder in which ssh was called.
-  return isAbsolute(path) ? path : join(process.cwd(), path);
 }
 
 function isYes(value: string | undefined): boolean {

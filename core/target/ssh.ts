@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { type Connection, connect } from './connection.js';
 import { requestProblem } from './request.js';
+import type { SshSettings } from './settings.js';
 import { Slots } from './slots.js';
 import { execOn } from './ssh-exec.js';
-import type { SshSettings } from './ssh-settings.js';
 import type { Supervised } from './supervise.js';
 import type { ConnectionFailure, ExecOutcome, ExecRequest, ExecResult, Target } from './target.js';
 import { uploadRequest } from './upload.js';
