@@ -1,0 +1,31 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { claimsPage } from '../checks/claims-page.js';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+t.test('docs/claims.md is the catalogue', async (t) => {
+  const path = join(root, 'docs/claims.md');
+  if (process.env.WATERTIGHT_GOLDEN === 'write') await writeFile(path, claimsPage());
+  t.equal(await readFile(path, 'utf8'), claimsPage(), 'WATERTIGHT_GOLDEN=write npx tap test/docs.test.ts writes it');
+});
+
+t.test('every page that is linked is there', async (t) => {
+  const pages = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'docs/configuration.md',
+    'docs/operations.md',
+    'docs/design.md',
+    'docs/threat-model.md',
+  ];
+  for (const page of pages) {
+    const text = await readFile(join(root, page), 'utf8');
+    for (const [, link = ''] of text.matchAll(/\]\(([^)#:]+)\)/g)) {
+      await t.resolves(readFile(join(root, dirname(page), link)), `${page} links to ${link}`);
+    }
+  }
+});
