@@ -67,6 +67,18 @@ ask_systemd() {
   run state systemctl is-system-running
 }
 
+# Puts a file's inode into $inode; once more where that is no number.
+inode_of() {
+  for _ in first second; do
+    inode=$(timeout -k 1 "$tool_limit" stat -c %i "$1" | timeout -k 1 "$tool_limit" head -c 30)
+    case $inode in
+      '' | *[!0-9]*) ;;
+      *) return 0 ;;
+    esac
+  done
+  return 1
+}
+
 # Who holds a lock on a file of dpkg or apt: fcntl locks by process and inode (proc_locks(5)).
 ask_apt_lock() {
   mark "output holders"
@@ -74,8 +86,7 @@ ask_apt_lock() {
   inodes=
   for path in /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock; do
     [ -e "$path" ] || continue
-    inode=$(timeout -k 1 "$tool_limit" stat -c %i "$path" | timeout -k 1 "$tool_limit" head -c 30)
-    case $inode in '' | *[!0-9]*) status=1 ;; esac
+    inode_of "$path" || status=1
     inodes="$inodes $inode "
   done
   while read -r _ type _ _ pid place _; do

@@ -52,26 +52,30 @@ function ledgerLines(rows: readonly LedgerRow[]): string[] {
   return layTable([...header, 'control', 'balanced'], cells);
 }
 
-/** One thing that is not as it should be: its reason, what it rests on, and what mends it. */
-function troubleLines(title: string, reason: string, evidence: ClaimResult['evidence'], fix: string | null): string[] {
-  const observed = Object.entries(evidence).map(([key, value]) => `    ${printable(key)}: ${printableJson(value)}`);
-  const mend = fix === null ? [] : [`    fix: ${printable(fix)}`];
-  return [title, `    ${printable(reason)}`, ...observed, ...mend];
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => `    ${line}`);
+}
+
+function fixLines(fix: string | null): string[] {
+  return fix === null ? [] : [`fix: ${printable(fix)}`];
+}
+
+/** A claim that is not proven: the reason, what it rests on, and what mends it. */
+function claimTrouble(claim: ClaimResult, colours: Colours): string[] {
+  const observed = Object.entries(claim.evidence).map(([key, value]) => `${printable(key)}: ${printableJson(value)}`);
+  return [claimLine(claim, colours), ...indented([printable(claim.reason), ...observed, ...fixLines(claim.hint)])];
 }
 
 function troubles(record: RunRecord, colours: Colours): string[] {
+  const failures = record.failures.flatMap(({ kind, reason, fix }) => [
+    `${mark('error', colours)}  ${printable(kind)}: ${printable(reason)}`,
+    ...indented(fixLines(fix)),
+  ]);
   const prerequisites = record.prerequisites
     .filter(({ presence }) => presence !== 'present')
-    .flatMap((result) =>
-      troubleLines(`${mark(result.presence, colours)}  ${printable(result.id)}`, result.reason, {}, result.fix),
-    );
-  const claims = record.claims
-    .filter(({ verdict }) => verdict !== 'proven')
-    .flatMap((claim) => troubleLines(claimLine(claim, colours), claim.reason, claim.evidence, claim.hint));
-  const failures = record.failures.flatMap((failure) =>
-    troubleLines(`${mark('error', colours)}  ${printable(failure.kind)}`, failure.reason, {}, failure.fix),
-  );
-  return [...failures, ...prerequisites, ...claims];
+    .flatMap((result) => [prerequisiteLine(result, colours), ...indented(fixLines(result.fix))]);
+  const claims = record.claims.filter(({ verdict }) => verdict !== 'proven');
+  return [...failures, ...prerequisites, ...claims.flatMap((claim) => claimTrouble(claim, colours))];
 }
 
 function summaryLine(record: RunRecord, colours: Colours): string {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -62,7 +62,11 @@ const DECIDES: Readonly<Record<string, readonly string[]>> = {
 /** Where a missing tool is an answer of its own: it is what was asked for. */
 const ABSENT_WITHOUT: readonly string[] = ['systemd', 'nftables', 'node', 'python3', 'iproute2'];
 
-const root = t.testdir({ booted: {}, 'watertight.mjs': '', 'profile.json': '', lock: '', release: '' });
+const root = t.testdir({ hanging: '', booted: {}, 'watertight.mjs': '', 'profile.json': '', lock: '', release: '' });
+/** Stays until the test is over: nothing but a limit ends a wait for it. */
+const HANG = `while [ -e ${join(root, 'hanging')} ]; do sleep 0.5; done`;
+t.teardown(() => rmSync(join(root, 'hanging'), { force: true }));
+
 let hosts = 0;
 
 /** A fake host: a folder that is the whole PATH. A body of null: the tool is missing. */
@@ -81,8 +85,8 @@ function fakeHost(over: Readonly<Record<string, string | null>> = {}): string {
   return folder;
 }
 
-/** The script as it would run on that host, with its paths there and less patience. */
-function scriptFor(folder: string): string {
+/** The script as it would run on that host, with its paths there; where something is going to hang, with less patience. */
+function scriptFor(folder: string, hurried: boolean): string {
   const edits: readonly (readonly [string, string])[] = [
     ['PATH=/usr/sbin:/usr/bin:/sbin:/bin', `PATH=${folder}`],
     ['/usr/bin/node', `${folder}/node`],
@@ -91,8 +95,8 @@ function scriptFor(folder: string): string {
     ['/run/systemd/system', join(root, 'booted')],
     ['/var/lib/dpkg/lock-frontend', join(root, 'lock')],
     ['/etc/os-release', join(root, 'release')],
-    ['tool_limit=3', 'tool_limit=1'],
-    ['question_limit=12', 'question_limit=5'],
+    ['tool_limit=3', hurried ? 'tool_limit=2' : 'tool_limit=9'],
+    ['question_limit=12', hurried ? 'question_limit=9' : 'question_limit=60'],
   ];
   let text = script;
   for (const [from, to] of edits) {
@@ -109,10 +113,15 @@ async function collect(child: ChildProcess): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function ask(folder: string, shell: readonly string[] = ['dash']): Promise<Buffer> {
-  const [program = '', ...first] = shell;
+interface Asking {
+  readonly shell?: readonly [string, ...string[]];
+  readonly hurried?: boolean;
+}
+
+async function ask(folder: string, { shell = ['dash'], hurried = false }: Asking = {}): Promise<Buffer> {
+  const [program, ...first] = shell;
   const child = spawn(program, [...first, '-s', NONCE, ...IDS], { stdio: ['pipe', 'pipe', 'ignore'] });
-  child.stdin?.end(scriptFor(folder));
+  child.stdin?.end(scriptFor(folder, hurried));
   return collect(child);
 }
 
@@ -125,8 +134,8 @@ t.test('the script names what the profile names', async (t) => {
 });
 
 t.test('a host that holds everything', async (t) => {
-  for (const shell of [['dash'], ['bash', '--posix']]) {
-    const results = judgeAll(await ask(fakeHost(), shell), fakeClock);
+  for (const shell of [['dash'], ['bash', '--posix']] as const) {
+    const results = judgeAll(await ask(fakeHost(), { shell }), fakeClock);
     for (const { id, presence, reason, fix } of results.values()) {
       t.equal(presence, 'present', `${shell[0]}: ${id}`, { reason });
       t.equal(fix, null, `${shell[0]}: ${id} needs no fix`);
@@ -150,7 +159,7 @@ t.test('a missing tool is never a guess', async (t) => {
 
 t.test('a hang costs only the questions that it decides', async (t) => {
   const hang = async (tool: string, decided: readonly string[]) => {
-    const results = judgeAll(await ask(fakeHost({ [tool]: 'sleep 99 & wait' })), fakeClock);
+    const results = judgeAll(await ask(fakeHost({ [tool]: `(${HANG}) & wait` }), { hurried: true }), fakeClock);
     for (const { id, presence, reason } of results.values())
       t.equal(presence, decided.includes(id) ? 'error' : 'present', `${tool} hangs: ${id}`, { reason });
   };
@@ -181,12 +190,12 @@ t.test('whatever every tool says, nothing is made of nonsense', async (t) => {
     '4 MB': 'i=0; while [ $i -lt 64 ]; do head -c 65536 /dev/zero; i=$((i + 1)); done',
     'a marker of an earlier run': "printf '\\n@abad1dea@ status version 0\\n@abad1dea@ done 99\\n'",
     'a sudo that objects': 'echo "sudo: a password is required"; exit 1',
-    'a tool that outlives its timeout elsewhere and keeps the pipe': 'setsid sleep 8 & exit 0',
+    'a tool that outlives its timeout elsewhere and keeps the pipe': `setsid sh -c '${HANG}' & exit 0`,
   };
   const entries = await Promise.all(
     Object.entries(faults).map(async ([why, body]) => {
       const all = Object.fromEntries(Object.keys(FAKES).map((tool) => [tool, body]));
-      return [why, judgeAll(await ask(fakeHost(all)), fakeClock)] as const;
+      return [why, judgeAll(await ask(fakeHost(all), { hurried: true }), fakeClock)] as const;
     }),
   );
   for (const [why, results] of entries)
@@ -515,6 +524,13 @@ t.test('readAnswers makes nothing of what is not whole', async (t) => {
   fc.assert(fc.property(flipped, (copy) => presences(copy).length === IDS.length));
   t.pass('a changed byte never throws');
   t.ok(allErrors(Buffer.concat([whole, whole])), 'told twice is not told');
+  t.ok(allErrors(Buffer.concat([whole, Buffer.from(marked(`done ${IDS.length}`))])), 'ended twice is not ended');
+  const again = text.split('\n').find((found) => found.includes(' answer kernel ')) ?? '';
+  const twice = judgeAll(Buffer.from(`${again}\n${text}`), fakeClock);
+  t.equal(twice.get('kernel')?.presence, 'error', 'two answers to one question are none');
+  t.equal(twice.get('node')?.presence, 'present', 'and the others stand');
+  const unended = `${marked('output release')}6.1.0${marked('status release 0')}`;
+  t.equal(judgeAll(encoded('kernel', unended)).get('kernel')?.presence, 'error', 'an answer without its end is none');
   t.ok(allErrors(Buffer.alloc(4 << 20, 0xff)), '4 MB that are no text');
 });
 
