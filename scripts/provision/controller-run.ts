@@ -108,19 +108,19 @@ async function converge(run: ControllerRun, target: Target): Promise<ExitCode | 
   if ('exit' in facts) return facts;
   const plan = planProvision(renderHost(run.profile), { sha256: run.bundle.sha256, staged: STAGED_BUNDLE }, facts);
   if (plan.kind === 'conflict') return conflict(plan.reasons);
-  const interpreter = await installInterpreter(run, target, facts);
-  if (interpreter !== null) return interpreter;
+  const installed = await installInterpreter(run, target, facts);
+  if (typeof installed !== 'number') return installed;
   const program = await bringBundle(run, target, facts);
   if (typeof program !== 'string') return program;
   if (run.signal.aborted) return ended();
-  return runRemotely({ ...run, target, connectAfresh: run.connect, program });
+  return runRemotely({ ...run, target, connectAfresh: run.connect, program, changesBefore: installed });
 }
 
-/** The rest is done by the program on the host, which needs Node to run. One apt run brings all packages then. */
-async function installInterpreter(run: ControllerRun, target: Target, facts: HostFacts): Promise<Stop | null> {
-  if (facts.packages.has('nodejs')) return null;
+/** The rest is done by the program on the host, which needs Node to run. One apt run brings all packages then. @returns how many changes it took */
+async function installInterpreter(run: ControllerRun, target: Target, facts: HostFacts): Promise<number | Stop> {
+  if (facts.packages.has('nodejs')) return 0;
   const change = comparePackages(facts.packages, renderHost(run.profile).packages);
-  if (change === null) return null;
+  if (change === null) return 0;
   run.emit({ type: 'step', id: change.id, summary: change.summary, state: 'started', detail: '' });
   for (const operation of change.operations) {
     const failure = await perform(target, operation, (text) => run.emit({ type: 'progress', text }));
@@ -129,7 +129,7 @@ async function installInterpreter(run: ControllerRun, target: Target, facts: Hos
     return { exit: EXIT.no, kind: 'packages', reason: `${change.summary}: ${failure}`, fix: null };
   }
   run.emit({ type: 'step', id: change.id, summary: change.summary, state: 'done', detail: '' });
-  return null;
+  return 1;
 }
 
 /** @returns the path of our bundle on the host: the installed one, or one that waits to be installed */

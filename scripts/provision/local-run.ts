@@ -39,7 +39,14 @@ interface Ended {
 /** Makes this host what its profile says, as one transaction: proven and confirmed, or taken back. */
 export async function provisionHere(run: LocalRun): Promise<ExitCode> {
   const startedAt = performance.now();
-  const ended = await transaction(run);
+  let ended: Ended;
+  try {
+    ended = await transaction(run);
+  } catch (error) {
+    // A full disk, say: whatever was begun is taken back.
+    const reason = error instanceof Error ? error.message : String(error);
+    ended = await takeBack(run, { exit: EXIT.couldNotTell, reason }, 0);
+  }
   run.emit({ type: 'finished', ...ended, durationMs: Math.round(performance.now() - startedAt) });
   return ended.exit;
 }
@@ -77,7 +84,7 @@ async function converge(run: LocalRun, changes: readonly Change[], confirm: bool
     changes.filter((change) => !isGrant(change)),
   );
   if (contained !== null) return contained;
-  const proof = await run.prove(run.profile, run.emit, run.signal);
+  const proof = await prove(run);
   if (run.signal.aborted) return ABORTED;
   if (proof !== EXIT.yes) return { exit: proof, reason: 'containment was not proven' };
   const permitted = await apply(run, changes.filter(isGrant));
@@ -87,6 +94,14 @@ async function converge(run: LocalRun, changes: readonly Change[], confirm: bool
   return run.signal.aborted
     ? ABORTED
     : { exit: EXIT.couldNotTell, reason: 'nobody confirmed that the operator still gets in' };
+}
+
+/** A host that was too busy to tell is asked once more; a claim that is disproved is not. */
+async function prove(run: LocalRun): Promise<ExitCode> {
+  const first = await run.prove(run.profile, run.emit, run.signal);
+  if (first !== EXIT.couldNotTell || run.signal.aborted) return first;
+  run.emit({ type: 'progress', text: 'not every claim could be told: proving all of them once more' });
+  return run.prove(run.profile, run.emit, run.signal);
 }
 
 const ABORTED: Failure = { exit: EXIT.couldNotTell, reason: 'the run was ended, or its controller is gone' };

@@ -26,6 +26,8 @@ export interface RemoteRun {
   /** The bundle's path on the host. */
   readonly program: string;
   readonly emit: Emit;
+  /** Changes that were made before the run on the host began. */
+  readonly changesBefore: number;
   /** Aborted: the host is told to take everything back. */
   readonly signal: AbortSignal;
 }
@@ -42,7 +44,7 @@ export async function runRemotely(run: RemoteRun): Promise<ExitCode> {
   const onEvent = (event: ProvisionEvent) => {
     if (event.type === 'confirm') void confirm(run, input);
     // The controller has begun and will end this run in its own words.
-    if (event.type === 'finished') finished = event;
+    if (event.type === 'finished') finished = { ...event, changes: event.changes + run.changesBefore };
     else if (event.type !== 'started') emit(event);
   };
   const result = await target.exec({

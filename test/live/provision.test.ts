@@ -47,6 +47,15 @@ async function shell(script: string): Promise<string> {
   return stdout;
 }
 
+/** Why a run did not go well. */
+function trouble(said: readonly ProvisionEvent[]): string {
+  const claims = said.flatMap((event) =>
+    event.type === 'claim' && event.verdict !== 'proven' ? [`${event.id} ${event.verdict}: ${event.reason}`] : [],
+  );
+  const failures = said.flatMap((event) => (event.type === 'failure' ? [event.reason] : []));
+  return [...claims, ...failures].join('; ');
+}
+
 const fingerprint = () => shell(FINGERPRINT);
 
 /** Lines that are in one and not in the other. */
@@ -84,8 +93,18 @@ t.test('a dry run shows each file, package and unit, and changes nothing', async
   t.strictSame(differing(bare, await fingerprint()), []);
 });
 
+/** As another apt would: dpkg's front end holds a lock of fcntl(2) on this file. */
+const HOLD_APT =
+  'import fcntl,time; f=open("/var/lib/dpkg/lock-frontend","w"); fcntl.lockf(f,fcntl.LOCK_EX); print("held",flush=True); time.sleep(6)';
+
 t.test('a bare host becomes contained, every claim proven', async (t) => {
+  const other = onHost(lab, HOST, ['python3', '-c', HOLD_APT]);
   const { said, exitCode, stderr } = await events('provision', HOST);
+  await other;
+  t.ok(
+    said.some((event) => event.type === 'progress' && /^Waiting for cache lock/i.test(event.text)),
+    "it waits for apt's lock",
+  );
   t.equal(exitCode, 0, stderr);
   const claims = said.filter((event) => event.type === 'claim');
   t.ok(claims.length > 10, 'claims were judged');
@@ -183,7 +202,7 @@ t.test('each sabotage is seen, mended and proven', async (t) => {
   for (const { why, script, mended } of SABOTAGES) {
     await shell(script);
     const { said, exitCode } = await events('provision', HOST);
-    t.equal(exitCode, 0, `${why}: ${JSON.stringify(said.filter(({ type }) => type === 'failure'))}`);
+    t.equal(exitCode, 0, `${why}: ${trouble(said)}`);
     t.ok(
       said.some((event) => event.type === 'step' && event.id === mended && event.state === 'done'),
       `${why}: ${mended}`,
@@ -199,7 +218,7 @@ t.test('a run whose proof fails gives the host back as it was', async (t) => {
   await shell(`${foreign}; echo >>/etc/watertight/profile.json`);
   const before = await fingerprint();
   const { said, exitCode } = await events('provision', HOST);
-  t.equal(exitCode, 1);
+  t.not(exitCode, 0);
   t.match(said.at(-1), { type: 'finished', result: 'rolled-back' });
   t.strictSame(
     differing(before, await fingerprint()).filter((line) => !/counter|packets/.test(line)),
@@ -230,6 +249,7 @@ const CUTS: readonly Cut[] = [
   { why: 'when the ruleset is loaded', when: isStep('ruleset:'), how: 'kill' },
   { why: 'when the ruleset is loaded, on the host', when: isStep('ruleset:'), how: 'kill-host' },
   { why: 'during the proof', when: (event) => event.type === 'claim', how: 'kill' },
+  { why: 'during the proof, on the host', when: (event) => event.type === 'claim', how: 'kill-host' },
   { why: 'during the proof, by Ctrl-C', when: (event) => event.type === 'claim', how: 'interrupt' },
   { why: 'when permission is given', when: isStep('permission:'), how: 'kill-host' },
   { why: 'before it is confirmed', when: (event) => event.type === 'confirm', how: 'network' },
@@ -278,7 +298,7 @@ t.test('cut off at any moment, a host is never open, and the next run completes 
     await untilQuiet();
     if (cut.how !== 'kill-host') t.notOk(await permitted(), `${cut.why}, ${cut.how}: no permission is left`);
     const { exitCode: next, said } = await events('provision', HOST);
-    t.equal(next, 0, `${cut.why}, ${cut.how}: ${JSON.stringify(said.filter(({ type }) => type === 'failure'))}`);
+    t.equal(next, 0, `${cut.why}, ${cut.how}: ${trouble(said)}`);
     await shell(`touch ${WATCHED}`);
     const { stdout } = await watching;
     t.notMatch(stdout, /OPEN/, `${cut.why}, ${cut.how}: never open`);

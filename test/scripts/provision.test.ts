@@ -97,10 +97,11 @@ interface Scenario {
   readonly commits?: boolean;
   readonly answer?: (request: ExecRequest) => ExecOutcome;
   readonly abortAt?: string;
+  readonly fault?: string;
 }
 
 /** One run on a host that holds nothing yet. */
-async function runHere({ proof = 0, commits = true, answer, abortAt }: Scenario) {
+async function runHere({ proof = 0, commits = true, answer, abortAt, fault }: Scenario) {
   const { target, asked } = fakeTarget(answer);
   const events: ProvisionEvent[] = [];
   const stop = new AbortController();
@@ -117,6 +118,7 @@ async function runHere({ proof = 0, commits = true, answer, abortAt }: Scenario)
     signal: stop.signal,
     prove: async () => {
       asked.push('PROOF');
+      if (fault !== undefined) throw new Error(fault);
       return proof;
     },
     confirmed: async () => {
@@ -144,6 +146,7 @@ t.test('a run is one transaction', async (t) => {
     { why: 'disproved', scenario: { proof: 1 }, exit: 1 },
     { why: 'could not be told', scenario: { proof: 2 }, exit: 2 },
     { why: 'nobody gets in any more', scenario: { commits: false }, exit: 2 },
+    { why: 'the disk is full', scenario: { fault: 'ENOSPC' }, exit: 2 },
     {
       why: 'a step fails',
       scenario: { answer: ({ command }) => (command[0] === 'nft' && command[2] !== '-' ? FAILED : EXITED) },
@@ -296,6 +299,7 @@ t.test('the controller commits only after a second connection got in', async (t)
       connectAfresh: () => fakeTarget(() => second).target,
       profile: PROFILE,
       program: '/p.mjs',
+      changesBefore: 1,
       emit: (event) => events.push(event),
       signal: stop.signal,
     });
@@ -304,6 +308,7 @@ t.test('the controller commits only after a second connection got in', async (t)
   const confirm = { type: 'confirm', withinMs: 1 };
   const good = await play([confirm, FINISHED], EXITED, () => EXITED);
   t.equal(good.exit, 0);
+  t.match(good.events.at(-1), { type: 'finished', changes: 4 }, 'what was done before the host began counts');
   t.match(good.heard, /^\{.*\}\ncommit\n$/s, 'the profile, then the word');
   const refused: ExecOutcome = { kind: 'become-refused', detail: 'sudo wants a password' };
   const bad = await play([confirm], refused, () => FAILED);
