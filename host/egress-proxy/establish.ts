@@ -1,0 +1,83 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Authority, hostText } from './authority.js';
+import { decide } from './decide.js';
+import type { Account, Outcome } from './decision-line.js';
+import { dial, type Reader } from './dial.js';
+import type { Head } from './head.js';
+import { accountFor, type ProxyContext } from './proxy-context.js';
+import { REASONS, type Reason } from './reasons.js';
+import { readRequest } from './request.js';
+
+/** A request that was allowed and connected. Its decision line is not written yet. */
+export interface Established<R extends Reader> {
+  readonly target: Authority;
+  readonly path: string;
+  readonly account: Account;
+  readonly upstream: Socket;
+  readonly reader: R;
+  readonly outcome: Omit<Outcome, 'status'>;
+}
+
+/** One request on its way to a decision, and what to do with it. */
+export interface Approach<R extends Reader> {
+  readonly context: ProxyContext;
+  readonly client: Socket;
+  readonly head: Head;
+  /** What closes when the client leaves. */
+  readonly leaving: Socket | ServerResponse;
+  readonly makeReader: () => R;
+  /** Answers the client; the line is written. */
+  readonly refuse: (reason: Reason) => void;
+  readonly connected: (established: Established<R>) => void;
+}
+
+/** Takes a request from its head to a connection: reads it, decides, connects. Each way out writes one decision line. */
+export function establish<R extends Reader>(approach: Approach<R>): void {
+  const { context, client, head } = approach;
+  const request = readRequest(head);
+  const host = request.ok ? hostText(request.target.host) : request.host;
+  const port = request.ok ? request.target.port : request.port;
+  const account = accountFor(context, client, head.method, host, port);
+  if (!request.ok) {
+    stop(approach, account, request.reason);
+    return;
+  }
+  if (context.isDraining()) {
+    stop(approach, account, 'shutting-down');
+    return;
+  }
+  void decide(request.target, context.policy(), context.world).then((decision) => {
+    const { reason, rule } = decision;
+    if (client.destroyed || approach.leaving.destroyed) return leave(account, rule);
+    if (decision.kind === 'stop') return stop(approach, account, reason, rule, decision.address);
+    const options = { addresses: decision.addresses, port, limits: context.limits };
+    const cancel = dial(options, approach.makeReader, (dialled) => {
+      approach.leaving.removeListener('close', left);
+      if (!dialled.ok) return stop(approach, account, dialled.reason, rule, dialled.address);
+      const outcome = { reason, rule, address: dialled.address };
+      const { target, path } = request;
+      approach.connected({ target, path, account, upstream: dialled.socket, reader: dialled.reader, outcome });
+    });
+    const left = (): void => {
+      cancel();
+      leave(account, rule);
+    };
+    approach.leaving.once('close', left);
+  });
+}
+
+function stop<R extends Reader>(
+  approach: Approach<R>,
+  account: Account,
+  reason: Reason,
+  rule = '',
+  address = '',
+): void {
+  account.decided({ reason, rule, address, status: REASONS[reason].status });
+  approach.refuse(reason);
+}
+
+function leave(account: Account, rule: string): void {
+  account.decided({ reason: 'client-gone', rule, address: '', status: 0 });
+}
