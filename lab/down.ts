@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { Failure } from '../core/failure.js';
 import { EXIT } from '../core/outcome.js';
-import { removeCgroups } from './cgroup.js';
+import { removeCgroups } from './cgroup-removal.js';
 import { removeBrokenBuilds, removeImages } from './image/image.js';
 import { findLeftovers } from './leftovers.js';
 import { withLock } from './lock.js';
-import { inspectMachine } from './machine.js';
+import { requireRoot, thisMachine } from './machine.js';
 import { checkLabName, DEFAULT_LAB, labDirectory } from './names.js';
 import { removeInterfaces } from './network.js';
-import { otherStates } from './state.js';
+import { imagesInUse } from './state.js';
 
 export interface DownOptions {
   /** Default `lab`. */
@@ -25,7 +25,8 @@ export interface DownOptions {
 export async function labDown(options: DownOptions = {}): Promise<void> {
   const name = checkLabName(options.lab ?? DEFAULT_LAB);
   const onProgress = options.onProgress ?? (() => {});
-  const machine = await inspectMachine();
+  requireRoot('taking a lab down');
+  const machine = await thisMachine();
   await withLock(
     `lab/${name}`,
     async () => {
@@ -39,8 +40,7 @@ export async function labDown(options: DownOptions = {}): Promise<void> {
   );
   await removeBrokenBuilds();
   if (!options.images) return;
-  const inUse = new Set((await otherStates(name)).map((state) => state.image));
-  const removed = await removeImages(inUse);
+  const removed = await removeImages(() => imagesInUse(name));
   for (const image of removed) onProgress(`removed the image ${image}`);
 }
 

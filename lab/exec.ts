@@ -4,7 +4,7 @@ import { EXIT } from '../core/outcome.js';
 import { hostCgroups, initPid } from './cgroup.js';
 import { enterCommand } from './host/enter.js';
 import type { Lab, LabHost } from './lab.js';
-import type { Machine } from './machine.js';
+import { type Machine, requireRoot } from './machine.js';
 import { toolPath } from './process.js';
 
 export interface HostResult {
@@ -69,6 +69,7 @@ async function attach(program: string, args: readonly string[], env: NodeJS.Proc
 }
 
 async function entering(machine: Machine, lab: Lab, name: string, command: readonly string[]) {
+  requireRoot('a command inside a host');
   const host = findHost(lab, name);
   const cgroups = hostCgroups(machine, lab.name, host.name);
   const pid = await initPid(cgroups);

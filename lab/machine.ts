@@ -1,7 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, statfs } from 'node:fs/promises';
 import { Failure } from '../core/failure.js';
 import { EXIT } from '../core/outcome.js';
+import { LAB_ROOT } from './names.js';
 import { tool, tryTool } from './process.js';
+
+/** OVERLAYFS_SUPER_MAGIC of linux/magic.h. */
+const OVERLAYFS_MAGIC = 0x794c7630;
 
 /** Where this machine mounts what a lab needs. */
 export interface Machine {
@@ -18,7 +22,7 @@ export interface Machine {
 export function requireRoot(action: string): void {
   if (process.getuid?.() === 0) return;
   throw new Failure(
-    `${action} needs root: it makes namespaces, mounts and a bridge`,
+    `${action} needs root, for its namespaces, mounts and network`,
     EXIT.couldNotTell,
     'run it with sudo',
   );
@@ -30,7 +34,21 @@ export async function inspectMachine(): Promise<Machine> {
   requireRoot('a lab');
   await requireOverlay();
   await requireNamespaces();
+  return thisMachine();
+}
+
+/** The same without the checks, for what only looks at a lab or takes it away. */
+export async function thisMachine(): Promise<Machine> {
   return readMachine(await readFile('/proc/self/mounts', 'utf8'));
+}
+
+/** @throws Failure unless the file system of `directory` has so much room */
+export async function requireSpace(directory: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  if (bavail * bsize >= bytes) return;
+  const mebibytes = (size: number): number => Math.floor(size / 1024 ** 2);
+  const message = `${directory} has ${mebibytes(bavail * bsize)} MiB free, and ${mebibytes(bytes)} are needed`;
+  throw new Failure(message, EXIT.couldNotTell, `make room there, or mount a larger file system on ${LAB_ROOT}`);
 }
 
 /** Reads the cgroup hierarchies out of /proc/self/mounts. @throws Failure where there is no unified one */
@@ -51,10 +69,13 @@ export function readMachine(mounts: string): Machine {
 
 async function requireOverlay(): Promise<void> {
   const known = async (): Promise<boolean> => /\boverlay$/m.test(await readFile('/proc/filesystems', 'utf8'));
-  if (await known()) return;
-  await tryTool(['modprobe', 'overlay']);
+  if (!(await known())) await tryTool(['modprobe', 'overlay']);
   if (!(await known()))
     throw cannot('the kernel has no overlayfs', 'modprobe overlay, or a kernel with CONFIG_OVERLAY_FS');
+  // The kernel takes no overlay as the upper layer of another, and a container's root usually is one.
+  await mkdir(LAB_ROOT, { recursive: true, mode: 0o755 });
+  if ((await statfs(LAB_ROOT)).type !== OVERLAYFS_MAGIC) return;
+  throw cannot(`${LAB_ROOT} is on an overlayfs itself`, `mount a disk or a tmpfs on ${LAB_ROOT}`);
 }
 
 async function requireNamespaces(): Promise<void> {

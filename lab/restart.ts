@@ -4,9 +4,10 @@ import { execOnHost, findHost } from './exec.js';
 import { untilReady } from './host/ready.js';
 import { startHost } from './host/start.js';
 import { stopHost } from './host/stop.js';
-import { imageAt } from './image/image.js';
+import { requireImage } from './image/image.js';
 import { findLab } from './list.js';
 import { withLock } from './lock.js';
+import { requireRoot } from './machine.js';
 import { DEFAULT_LAB } from './names.js';
 import { loadState } from './state.js';
 
@@ -28,6 +29,7 @@ const PAUSE_MS = 100;
  */
 export async function labRestart(options: RestartOptions): Promise<void> {
   const name = options.lab ?? DEFAULT_LAB;
+  requireRoot('restarting a host');
   const { machine, lab } = await findLab(name);
   const host = findHost(lab, options.host);
   const onProgress = options.onProgress ?? (() => {});
@@ -37,12 +39,11 @@ export async function labRestart(options: RestartOptions): Promise<void> {
     const before = await initPid(cgroups);
     const asked = before !== null && !options.hard;
     if (asked) await execOnHost(machine, lab, host.name, ['systemctl', '--no-block', 'reboot']);
-    if (!asked || !(await rebooted(before, () => initPid(cgroups)))) {
-      const image = (await loadState(name))?.image ?? '';
-      await stopHost(machine, name, host.name);
-      await startHost(machine, lab, host, imageAt(image));
-    }
-    await untilReady(machine, lab, host);
+    if (asked && (await rebooted(before, () => initPid(cgroups)))) return untilReady(machine, lab, host);
+    const image = await requireImage((await loadState(name))?.image ?? '', name);
+    await stopHost(machine, name, host.name);
+    const { ended } = await startHost(machine, lab, host, image);
+    return untilReady(machine, lab, host, ended);
   });
 }
 

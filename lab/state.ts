@@ -81,6 +81,11 @@ export async function otherStates(lab: string): Promise<readonly LabState[]> {
   return states.filter((state) => state !== null);
 }
 
+/** Images that other labs than this one were booted from. */
+export async function imagesInUse(lab: string): Promise<ReadonlySet<string>> {
+  return new Set((await otherStates(lab)).map((state) => state.image));
+}
+
 /** A lab as others see it. */
 export async function describeLab(machine: Machine, name: string, state: LabState): Promise<Lab> {
   const directory = labDirectory(name);

@@ -3,16 +3,21 @@ import { makeBuildCgroup } from './cgroup.js';
 import { untilReady } from './host/ready.js';
 import { startHost } from './host/start.js';
 import { stopHost } from './host/stop.js';
-import { ensureImage, type Image, imageAt } from './image/image.js';
+import { ensureImage, type Image, requireImage, withImages } from './image/image.js';
 import { imageName } from './image/recipe.js';
 import { writeInventory } from './inventory.js';
 import { ensureKeys } from './keys.js';
 import type { Lab } from './lab.js';
 import { withLock } from './lock.js';
-import { inspectMachine, type Machine } from './machine.js';
-import { checkHostCount, checkLabName, DEFAULT_LAB, type Suite, subnet } from './names.js';
+import { inspectMachine, type Machine, requireSpace } from './machine.js';
+import { checkHostCount, checkLabName, DEFAULT_LAB, LAB_ROOT, type Suite, subnet } from './names.js';
 import { chooseSubnet, ensureBridge } from './network.js';
-import { describeLab, type LabState, loadState, otherStates, saveState } from './state.js';
+import { describeLab, imagesInUse, type LabState, loadState, otherStates, saveState } from './state.js';
+
+/** Hosts keep what they install and write below LAB_ROOT. */
+const NEEDED_BYTES = 512 * 1024 ** 2;
+
+type Progress = (text: string) => void;
 
 export interface LabOptions {
   /** Default `lab`. */
@@ -38,64 +43,61 @@ export async function labUp(options: LabOptions = {}): Promise<Lab> {
   );
 }
 
-async function raise(
-  machine: Machine,
-  name: string,
-  options: LabOptions,
-  onProgress: (text: string) => void,
-): Promise<Lab> {
+async function raise(machine: Machine, name: string, options: LabOptions, onProgress: Progress): Promise<Lab> {
+  await requireSpace(LAB_ROOT, NEEDED_BYTES);
   const found = await loadState(name);
-  if (found && options.suite && options.suite !== found.suite) {
-    throw new UsageFailure(
-      `the lab ${name} is a ${found.suite} one`,
-      `watertight lab down --lab ${name}, or another --lab`,
-    );
-  }
-  const image = found ? imageAt(found.image) : await freshImage(machine, name, options.suite ?? 'bookworm', onProgress);
-  if (found && found.image !== imageName(found.suite)) {
-    onProgress(`note: ${name} was made from an older image; take it down and up again to renew it`);
-  }
-  const state = await settle(name, found, options, image);
+  const state = found ? await grow(name, found, options, onProgress) : await begin(machine, name, options, onProgress);
+  const image = await requireImage(state.image, name);
   const lab = await describeLab(machine, name, state);
   await ensureBridge(name, subnet(state.subnetIndex));
   await ensureKeys(lab);
   await writeInventory(lab);
-  const asleep = lab.hosts.filter((host) => host.initPid === null);
-  for (const host of asleep) {
-    onProgress(`booting ${host.name} (${host.address})`);
-    await stopHost(machine, name, host.name);
-    await startHost(machine, lab, host, image);
-  }
-  await Promise.all(asleep.map((host) => untilReady(machine, lab, host)));
+  await bootAll(machine, lab, image, onProgress);
   return describeLab(machine, name, state);
 }
 
-async function freshImage(
-  machine: Machine,
-  name: string,
-  suite: Suite,
-  onProgress: (text: string) => void,
-): Promise<Image> {
-  const inUse = new Set((await otherStates(name)).map((state) => state.image));
-  const cgroup = await makeBuildCgroup(machine, name);
-  return ensureImage({ suite, inUse, cgroup, onProgress });
+/** Boots every host that is not running, and waits for them all. */
+async function bootAll(machine: Machine, lab: Lab, image: Image, onProgress: Progress): Promise<void> {
+  const booting: Promise<void>[] = [];
+  for (const host of lab.hosts.filter(({ initPid }) => initPid === null)) {
+    onProgress(`booting ${host.name} (${host.address})`);
+    await stopHost(machine, lab.name, host.name);
+    const { ended } = await startHost(machine, lab, host, image);
+    booting.push(untilReady(machine, lab, host, ended));
+  }
+  await Promise.all(booting);
 }
 
-/** Decides what the lab is, and writes it down before anything of it is made. */
-async function settle(name: string, found: LabState | null, options: LabOptions, image: Image): Promise<LabState> {
-  const hosts = Math.max(options.hosts ?? 1, found?.hosts ?? 1);
-  if (found) {
-    const state = { ...found, hosts };
-    await saveState(name, state);
-    return state;
+/** What a lab that is there already shall be from now on. */
+async function grow(name: string, found: LabState, options: LabOptions, onProgress: Progress): Promise<LabState> {
+  if (options.suite && options.suite !== found.suite) {
+    const fix = `watertight lab down --lab ${name}, or another --lab`;
+    throw new UsageFailure(`the lab ${name} is a ${found.suite} one`, fix);
   }
-  // Two labs that begin at once must not choose the same network.
-  return withLock('network', async () => {
-    const taken = new Set((await otherStates(name)).map((state) => state.subnetIndex));
-    const { index } = await chooseSubnet(name, taken);
-    const suite = options.suite ?? 'bookworm';
-    const state: LabState = { suite, subnetIndex: index, image: image.name, hosts };
-    await saveState(name, state);
-    return state;
-  });
+  if (found.image !== imageName(found.suite)) {
+    onProgress(`note: ${name} was made from an older image; take it down and up again to renew it`);
+  }
+  const state = { ...found, hosts: Math.max(options.hosts ?? 1, found.hosts) };
+  await saveState(name, state);
+  return state;
+}
+
+/**
+ * Decides what a new lab is, and writes it down before anything of it is made. Images are held meanwhile, so that nobody
+ * removes the one it takes, and two labs that begin at once do not choose the same network.
+ */
+async function begin(machine: Machine, name: string, options: LabOptions, onProgress: Progress): Promise<LabState> {
+  const suite = options.suite ?? 'bookworm';
+  const cgroup = await makeBuildCgroup(machine, name);
+  return withImages(
+    async () => {
+      const image = await ensureImage({ suite, inUse: await imagesInUse(name), cgroup, onProgress });
+      const taken = new Set((await otherStates(name)).map((state) => state.subnetIndex));
+      const { index } = await chooseSubnet(name, taken);
+      const state: LabState = { suite, subnetIndex: index, image: image.name, hosts: options.hosts ?? 1 };
+      await saveState(name, state);
+      return state;
+    },
+    () => onProgress('waiting for another lab that builds an image'),
+  );
 }

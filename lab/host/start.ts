@@ -13,8 +13,16 @@ import { hostDirectory } from '../state.js';
 import boot from './boot.sh';
 import enter from './enter.sh';
 
-/** Starts a host that is not running, and leaves it to itself: it outlives this process. Its boot is not waited for. */
-export async function startHost(machine: Machine, lab: Lab, host: LabHost, image: Image): Promise<void> {
+/**
+ * Starts a host that is not running, and leaves it to itself: it outlives this process. Its boot is not waited for.
+ * @returns `ended` is settled when the host has ended for good
+ */
+export async function startHost(
+  machine: Machine,
+  lab: Lab,
+  host: LabHost,
+  image: Image,
+): Promise<{ readonly ended: Promise<unknown> }> {
   const directory = hostDirectory(lab.name, host.name);
   await prepareFiles(lab, host, directory);
   const cgroups = await makeHostCgroups(machine, lab.name, host.name);
@@ -28,6 +36,7 @@ export async function startHost(machine: Machine, lab: Lab, host: LabHost, image
     env: parameters(lab, host, image, directory, cgroups),
   });
   supervisor.unref();
+  return { ended: supervisor };
 }
 
 /** What boot.sh and enter.sh read. */

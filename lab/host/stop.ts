@@ -1,4 +1,4 @@
-import { removeCgroups } from '../cgroup.js';
+import { removeCgroups } from '../cgroup-removal.js';
 import type { Machine } from '../machine.js';
 import { cableName } from '../names.js';
 import { tryTool } from '../process.js';

@@ -1,8 +1,9 @@
-import { mkdir, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.js';
 import { EXIT } from '../../core/outcome.js';
 import { withLock, withLockIfFree } from '../lock.js';
+import { requireSpace } from '../machine.js';
 import { IMAGES, type Suite } from '../names.js';
 import { runBuild } from './build.js';
 import { imageName } from './recipe.js';
@@ -33,27 +34,21 @@ interface ImageRequest {
   readonly onProgress: (text: string) => void;
 }
 
-/** The suite's image: from the cache, or built now, which takes a minute or two. */
-export async function ensureImage(request: ImageRequest): Promise<Image> {
-  const { onProgress } = request;
-  const waiting = (): void => onProgress('waiting for another lab that builds an image');
-  return withLock('images', () => ensureImageLocked(request), waiting);
+/**
+ * Keeps images as they are for others while `work` runs, so that one can be built, or taken into use, or removed.
+ * @param onWait called once if somebody else builds
+ */
+export function withImages<T>(work: () => Promise<T>, onWait?: () => void): Promise<T> {
+  return withLock('images', work, onWait);
 }
 
-async function ensureImageLocked({ suite, inUse, cgroup, onProgress }: ImageRequest): Promise<Image> {
+/** The suite's image: from the cache, or built now, which takes a minute or two. To be called within withImages. */
+export async function ensureImage({ suite, inUse, cgroup, onProgress }: ImageRequest): Promise<Image> {
   const image = imageAt(imageName(suite));
   if (await exists(join(IMAGES, image.name))) return image;
   await mkdir(IMAGES, { recursive: true, mode: 0o755 });
   await removeDrafts();
-  const { bavail, bsize } = await statfs(IMAGES);
-  if (bavail * bsize < NEEDED_BYTES) {
-    const free = Math.floor((bavail * bsize) / 1024 ** 2);
-    throw new Failure(
-      `${IMAGES} has ${free} MiB free; an image needs 1024`,
-      EXIT.couldNotTell,
-      `make room below ${IMAGES}`,
-    );
-  }
+  await requireSpace(IMAGES, NEEDED_BYTES);
   const draft = join(IMAGES, `${DRAFT}${image.name}`);
   await mkdir(draft, { mode: 0o755 });
   await runBuild({ suite, directory: draft, cgroup, onProgress });
@@ -61,6 +56,17 @@ async function ensureImageLocked({ suite, inUse, cgroup, onProgress }: ImageRequ
   await rename(draft, join(IMAGES, image.name));
   await removeOlder(suite, new Set([...inUse, image.name]));
   return image;
+}
+
+/** @throws Failure where somebody removed an image that a lab was booted from */
+export async function requireImage(name: string, lab: string): Promise<Image> {
+  const image = imageAt(name);
+  if (await exists(image.root)) return image;
+  throw new Failure(
+    `the image ${name} of the lab ${lab} is gone`,
+    EXIT.couldNotTell,
+    `watertight lab down --lab ${lab}`,
+  );
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -86,9 +92,10 @@ export async function removeBrokenBuilds(): Promise<void> {
 }
 
 /** Removes every image that no lab uses. @returns their names */
-export async function removeImages(inUse: ReadonlySet<string>): Promise<readonly string[]> {
-  return withLock('images', async () => {
-    const unused = (await readdir(IMAGES).catch(() => [])).filter((name) => !inUse.has(name));
+export async function removeImages(inUse: () => Promise<ReadonlySet<string>>): Promise<readonly string[]> {
+  return withImages(async () => {
+    const used = await inUse();
+    const unused = (await readdir(IMAGES).catch(() => [])).filter((name) => !used.has(name));
     for (const name of unused) await rm(join(IMAGES, name), { recursive: true, force: true });
     return unused;
   });

@@ -145,7 +145,7 @@ t.test('the inventory', (t) => {
     hosts: [{ name: 'lab-01', number: 1, address: '10.98.0.11', address6: 'fd00:98::11', initPid: null }],
   };
   const text = renderInventory(lab);
-  t.match(text, /^version: 1\n/);
+  t.match(text, /^# Written by .*\nversion: 1\n/);
   t.match(text, /identity: \/d\/id\n {2}known_hosts: \/d\/known\n/);
   t.match(text, /lab-01:\n {4}address: 10\.98\.0\.11\n/);
   t.end();
