@@ -21,7 +21,6 @@ sweep() {
 
 # shellcheck disable=SC2086 # CAPS is a list of directories whose names hold no blanks
 join "$CGROUP/supervisor" $CAPS
-ulimit -Hn 524288 && ulimit -Sn 1024 # as systemd hands them down on a real machine
 exec 9</proc/self/ns/net # the machine's own network, for the host's end of the cable
 while :; do
   sweep

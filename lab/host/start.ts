@@ -26,7 +26,7 @@ export async function startHost(
   const directory = hostDirectory(lab.name, host.name);
   await prepareFiles(lab, host, directory);
   const cgroups = await makeHostCgroups(machine, lab.name, host.name);
-  const supervisor = execa('sh', ['-c', 'exec sh "$STATE/boot.sh" >>"$STATE/console.log" 2>&1'], {
+  const supervisor = execa('sh', ['-c', 'exec sh "$STATE/boot.sh" >"$STATE/console.log" 2>&1'], {
     detached: true,
     cleanup: false,
     reject: false,
