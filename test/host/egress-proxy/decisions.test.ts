@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
 import { canonicalHost, parseAuthority } from '../../../host/egress-proxy/authority.js';
@@ -6,6 +7,7 @@ import { inheritedDescriptors } from '../../../host/egress-proxy/inherited.js';
 import { ownAddresses } from '../../../host/egress-proxy/own-addresses.js';
 import { compilePolicy, missingPolicy } from '../../../host/egress-proxy/policy.js';
 import { type PolicyFile, parsePolicyFile } from '../../../host/egress-proxy/policy-file.js';
+import { REASONS } from '../../../host/egress-proxy/reasons.js';
 import { policyFile } from './support.js';
 
 /** As the wire gives it: one character a byte. */
@@ -378,5 +380,19 @@ t.test('own addresses', (t) => {
     throw new Error('EAFNOSUPPORT');
   });
   t.equal(refused('93.184.216.34'), null);
+  t.end();
+});
+
+t.test('the documentation lists every reason, with its verdict and status, and no other', (t) => {
+  const text = readFileSync('docs/egress-proxy.md', 'utf8');
+  const listed = [...text.matchAll(/^\| (allow|deny) \| `([a-z-]+)` \| (\d+|none) \|$/gm)].map((row) => row.slice(1));
+  const known = Object.entries(REASONS).map(([reason, { verdict, status }]) => [
+    verdict,
+    reason,
+    String(status || 'none'),
+  ]);
+  t.same(listed, known);
+  const example = /```json\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
+  t.equal(parsePolicyFile(example, 'docs').tenant, 'acme', 'its example is a valid policy');
   t.end();
 });
