@@ -43,6 +43,8 @@ trap 'rm -f "$log"' EXIT
 [ -s "$note.before" ] || installed >"$note.before" || exit 1
 # A dpkg that was killed in mid-run refuses everything until it has finished what it began.
 [ -z "$(dpkg --audit)" ] || patiently dpkg --force-confdef --force-confold --configure -a
+# A host that has never fetched its lists, or whose lists name packages that are gone from the mirror.
+apt -s install --no-install-recommends -- "$@" >/dev/null 2>&1 || patiently apt update
 patiently apt install --no-install-recommends -- "$@" || {
   patiently apt update && patiently apt install --no-install-recommends -- "$@"
 }

@@ -129,72 +129,71 @@ t.test('a second run changes nothing, and restarts or reloads nothing', async (t
   t.equal(await shell(IDENTITY), before);
 });
 
-const SABOTAGES: readonly { why: string; script: string; mended: string }[] = [
-  { why: 'somebody flushed every table', script: 'nft flush ruleset', mended: 'ruleset:watertight' },
+const SABOTAGES: readonly { why: string; script: string; mended: readonly string[] }[] = [
+  { why: 'somebody flushed every table', script: 'nft flush ruleset', mended: ['ruleset:watertight'] },
   {
     why: 'the slice has another cgroup',
     script: 'systemctl stop watertight-acme.slice; systemctl start watertight-acme.slice',
-    mended: 'ruleset:watertight',
+    mended: ['ruleset:watertight'],
   },
-  { why: 'the slice is gone', script: 'systemctl stop watertight.slice', mended: 'unit:watertight-acme.slice' },
+  {
+    why: 'the slices are gone',
+    script: 'systemctl stop watertight.slice',
+    mended: ['unit:watertight.slice', 'unit:watertight-acme.slice', 'ruleset:watertight'],
+  },
   {
     why: 'the proxy is stopped',
     script: 'systemctl stop watertight-proxy@acme.socket watertight-proxy@acme.service',
-    mended: 'unit:watertight-proxy@acme.socket',
-  },
-  {
-    why: 'the proxy does not start at boot',
-    script: 'systemctl disable watertight-proxy@acme.socket',
-    mended: 'unit:watertight-proxy@acme.socket',
+    mended: ['unit:watertight-proxy@acme.socket'],
   },
   {
     why: 'UDP is free',
     script:
       "nft -a list chain inet watertight acme_output | sed -n 's/.*acme_udp.*handle //p' | xargs nft delete rule inet watertight acme_output handle",
-    mended: 'ruleset:watertight',
+    mended: ['ruleset:watertight'],
   },
   {
     why: 'IPv6 is free',
     script:
       "sed 's/table inet watertight/table ip watertight/; s/icmpx/icmp/; s/, ipv6-icmp//' /etc/watertight/watertight.nft >/run/four.nft; nft delete table inet watertight; nft -f /run/four.nft; rm /run/four.nft",
-    mended: 'ruleset:watertight',
+    mended: ['ruleset:watertight'],
   },
   {
     why: 'the table is dormant',
     script: "nft add table inet watertight '{ flags dormant; }'",
-    mended: 'ruleset:watertight',
+    mended: ['ruleset:watertight'],
   },
   {
     why: 'no rule jumps to the tenant',
     script: 'nft flush chain inet watertight output',
-    mended: 'ruleset:watertight',
+    mended: ['ruleset:watertight'],
   },
   {
-    why: 'the policy was edited',
-    script: "sed -i 's/example.com/example.org/' /etc/watertight/tenants/acme/policy.json",
-    mended: 'file:/etc/watertight/tenants/acme/policy.json',
+    why: 'the user is gone',
+    script: 'userdel wt-acme',
+    mended: ['user:wt-acme', 'ruleset:watertight'],
   },
   {
-    why: 'the slice lets everything out',
-    script: "sed -i '/IPAddressDeny/d' /etc/systemd/system/watertight-acme.slice; systemctl daemon-reload",
-    mended: 'file:/etc/systemd/system/watertight-acme.slice',
-  },
-  { why: 'the user is gone', script: 'userdel wt-acme', mended: 'user:wt-acme' },
-  { why: 'the user has a group of power', script: 'usermod -aG disk wt-acme', mended: 'user:wt-acme' },
-  {
-    why: 'anybody may write the ruleset',
-    script: 'chmod 666 /etc/watertight/watertight.nft',
-    mended: 'file:/etc/watertight/watertight.nft',
-  },
-  {
-    why: 'the permission was widened',
-    script: 'echo "opencode ALL=(root) NOPASSWD: ALL" >>/etc/sudoers.d/watertight-acme',
-    mended: 'permission:/etc/sudoers.d/watertight-acme',
-  },
-  {
-    why: 'the program was changed',
-    script: 'echo // >>/usr/lib/watertight/watertight.mjs',
-    mended: 'bundle:/usr/lib/watertight/watertight.mjs',
+    why: 'many things were edited by hand',
+    script: [
+      "sed -i 's/example.com/example.org/' /etc/watertight/tenants/acme/policy.json",
+      "sed -i '/IPAddressDeny/d' /etc/systemd/system/watertight-acme.slice && systemctl daemon-reload",
+      'chmod 666 /etc/watertight/watertight.nft && chmod 777 /etc/watertight',
+      'usermod -aG disk wt-acme',
+      'systemctl disable watertight-proxy@acme.socket',
+      'echo // >>/usr/lib/watertight/watertight.mjs',
+      'echo "opencode ALL=(root) NOPASSWD: ALL" >>/etc/sudoers.d/watertight-acme',
+    ].join(';'),
+    mended: [
+      'file:/etc/watertight/tenants/acme/policy.json',
+      'file:/etc/systemd/system/watertight-acme.slice',
+      'file:/etc/watertight/watertight.nft',
+      'directory:/etc/watertight',
+      'user:wt-acme',
+      'unit:watertight-proxy@acme.socket',
+      'bundle:/usr/lib/watertight/watertight.mjs',
+      'permission:/etc/sudoers.d/watertight-acme',
+    ],
   },
 ];
 
@@ -203,10 +202,8 @@ t.test('each sabotage is seen, mended and proven', async (t) => {
     await shell(script);
     const { said, exitCode } = await events('provision', HOST);
     t.equal(exitCode, 0, `${why}: ${trouble(said)}`);
-    t.ok(
-      said.some((event) => event.type === 'step' && event.id === mended && event.state === 'done'),
-      `${why}: ${mended}`,
-    );
+    const done = said.flatMap((event) => (event.type === 'step' && event.state === 'done' ? [event.id] : []));
+    for (const id of mended) t.ok(done.includes(id), `${why}: ${id}`);
     t.strictSame(await wouldChange(), [], `${why}: nothing is left to mend`);
   }
 });
