@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
+import { parseAllowPattern } from '../../../core/configuration/allow-pattern.js';
 import { canonicalHost, parseAuthority } from '../../../host/egress-proxy/authority.js';
 import { decide } from '../../../host/egress-proxy/decide.js';
+import { parseEntry } from '../../../host/egress-proxy/entry.js';
 import { inheritedDescriptors } from '../../../host/egress-proxy/inherited.js';
 import { ownAddresses } from '../../../host/egress-proxy/own-addresses.js';
 import { compilePolicy, missingPolicy } from '../../../host/egress-proxy/policy.js';
 import { type PolicyFile, parsePolicyFile } from '../../../host/egress-proxy/policy-file.js';
+import { DEFAULT_PORTS } from '../../../host/egress-proxy/ports.js';
 import { REASONS } from '../../../host/egress-proxy/reasons.js';
 import { policyFile } from './support.js';
 
@@ -394,5 +397,50 @@ t.test('the documentation lists every reason, with its verdict and status, and n
   t.same(listed, known);
   const example = /```json\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
   t.equal(parsePolicyFile(example, 'docs').tenant, 'acme', 'its example is a valid policy');
+  t.end();
+});
+
+t.test('an entry that the configuration takes means the same to the proxy', (t) => {
+  const host = fc.oneof(
+    fc.domain(),
+    fc.ipV4(),
+    fc.ipV6().map((address) => `[${address}]`),
+    fc.constantFrom(
+      'Bücher.example',
+      'EXAMPLE.com',
+      'a_b.example',
+      '*.例え.example',
+      '0x7f.1',
+      '1.2.3',
+      '*.1.2.3.4',
+      'a.b.',
+    ),
+    fc.string({ unit: 'binary', maxLength: 12 }),
+  );
+  const port = fc.oneof(
+    fc.constant(''),
+    fc.nat(70_000).map((from) => `:${from}`),
+    fc.tuple(fc.nat(70_000), fc.nat(70_000)).map(([from, to]) => `:${from}-${to}`),
+  );
+  let taken = 0;
+  fc.assert(
+    fc.property(fc.constantFrom('', '*.'), host, port, (wildcard, name, ports) => {
+      const text = wildcard + name + ports;
+      const theirs = parseAllowPattern(text);
+      if (!theirs.ok) return true;
+      taken += 1;
+      const ours = parseEntry(text);
+      if (!ours.ok) return false;
+      const { match, kind, host } = ours.value;
+      const sameKind =
+        theirs.pattern.kind === (kind === 'address' ? 'address' : match === 'below' ? 'subdomains' : 'name');
+      const samePorts =
+        JSON.stringify((ours.value.ports ?? DEFAULT_PORTS).map(([from, to]) => ({ from, to }))) ===
+        JSON.stringify(theirs.pattern.ports);
+      return sameKind && samePorts && host === theirs.pattern.host;
+    }),
+    { numRuns: 3000 },
+  );
+  t.ok(taken > 500, `${taken} entries compared`);
   t.end();
 });
