@@ -90,6 +90,7 @@ t.test('the mirror is the one that apt uses', (t) => {
     'http://mirror.test/debian bookworm main',
     'http://mirror.test/debian bookworm-updates main',
     'http://mirror.test/debian bookworm non-free',
+    'http://extra.test/debian bookworm contrib',
     'http://mirror.test/debian-security bookworm-security main',
     'http://vendor.test/apt nodistro main',
     'http://vendor.test/bookworm bookworm-pgdg main',
@@ -167,7 +168,10 @@ t.test('a lock is held by one at a time', async (t) => {
   t.equal(await withLockIfFree(name, async () => 'mine'), null, 'not free');
   const second = withLock(
     name,
-    async () => order.push('second'),
+    async () => {
+      order.push('second');
+      t.equal(await withLockIfFree(name, async () => 'mine'), null, 'held by who waited for it');
+    },
     () => {
       order.push('second waits');
       release();
