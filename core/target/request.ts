@@ -15,7 +15,8 @@ export function requestProblem(request: ExecRequest): string | null {
   const variables = Object.entries(request.environment ?? {});
   const bad = variables.find(([name]) => !VARIABLE_NAME.test(name));
   if (bad !== undefined) return `${JSON.stringify(bad[0])} is not the name of a variable`;
-  if (!(request.deadlineMs > 0)) return `a deadline of ${request.deadlineMs} ms is none`;
+  if (!Number.isFinite(request.deadlineMs) || request.deadlineMs <= 0)
+    return `a deadline of ${request.deadlineMs} ms is none`;
   try {
     quote([...request.command, ...variables.map(([, value]) => value)]);
   } catch (error) {

@@ -128,6 +128,27 @@ t.test('a process that left the group does not keep the caller waiting', async (
   t.ok(alive(Number(stdout.toString())), 'it still holds the pipe');
 });
 
+t.test('becoming root goes through the stages that a remote run goes through', async (t) => {
+  const real = process.geteuid;
+  if (real?.() !== 0) {
+    t.comment('not root: sudo would be asked, and may refuse');
+    const refused = await run(['false'], { become: true });
+    t.ok(['become-refused', 'exited'].includes(refused.outcome.kind));
+    return;
+  }
+  // Root itself needs no sudo, and the stages see that; only this process is made to believe otherwise.
+  process.geteuid = () => 1000;
+  t.teardown(() => {
+    process.geteuid = real;
+  });
+  t.same((await sh('echo x; exit 1', { become: true })).outcome, { kind: 'exited', status: 1 });
+  t.equal((await sh('printf %s "$A"', { become: true, environment: { A: 'b c' } })).stdout.toString(), 'b c');
+  t.match((await run(['nonesuch-program'], { become: true })).outcome, { detail: /is not on the target/ });
+  const late = await sh('(trap "" TERM; exec sleep 61) & echo $!; sleep 62', { become: true, deadlineMs: 500 });
+  t.same(late.outcome, { kind: 'timed-out', afterMs: 500 });
+  t.ok(await gone(Number(late.stdout.toString())));
+});
+
 t.test('close ends what still runs', async (t) => {
   const other = localTarget('other');
   const running = other.exec({ command: ['sleep', '60'], deadlineMs: 60_000 });

@@ -53,6 +53,7 @@ t.test('a request that cannot be passed on is told before anything runs', async 
     },
     { why: 'a variable with a blank', request: { environment: { 'A B': 'x' } }, says: /not the name/ },
     { why: 'no deadline', request: { deadlineMs: 0 }, says: /none/ },
+    { why: 'a deadline that never comes', request: { deadlineMs: Number.POSITIVE_INFINITY }, says: /none/ },
     { why: 'a deadline that is not a number', request: { deadlineMs: Number.NaN }, says: /none/ },
   ];
   for (const { why, request, says } of cases) {
