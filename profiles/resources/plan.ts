@@ -3,6 +3,7 @@ import type { ProfileFile, RenderedHost } from '../profile.js';
 import { type Bundle, compareBundle } from './bundle.js';
 import { type Change, inOrder } from './change.js';
 import { compareDirectory } from './directory.js';
+import { setAsideDropIns } from './drop-in.js';
 import { type HostFacts, needed } from './facts.js';
 import { compareFile } from './file.js';
 import { formatManifest, MANIFEST, type Manifest, manifestOf, parseManifest, union } from './manifest.js';
@@ -31,12 +32,14 @@ export function planProvision(rendered: RenderedHost, bundle: Bundle, facts: Hos
   const noted = notedOn(facts);
   const files = compareFiles(rendered, bundle, facts);
   const changed = new Set(files.map(({ id }) => id.slice(id.indexOf(':') + 1)));
+  const dropIns = setAsideDropIns(desired.units, facts.units);
   const changes = [
     ...found(comparePackages(facts.packages, rendered.packages)),
     ...users.flatMap((answer) => (answer.kind === 'change' ? [answer.change] : [])),
     ...desired.directories.flatMap((path) => found(compareDirectory(path, needed(facts.files, path)))),
     ...files,
-    ...found(compareSystemd(reloadReason(rendered, facts, changed))),
+    ...dropIns,
+    ...found(compareSystemd(dropIns.length > 0 ? 'drop-ins go' : reloadReason(rendered, facts, changed))),
     ...compareUnits(rendered, facts, changed),
     ...found(compareRuleset(facts, needed(facts.files, PATHS.ruleset))),
     ...planRemoval(noted, desired, facts),

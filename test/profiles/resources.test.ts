@@ -166,6 +166,7 @@ const user = {
   shell: '/usr/sbin/nologin',
   groups: ['wt-acme'],
 };
+const OPENING = '/run/systemd/system.control/watertight-acme.slice.d/50-IPAddressAllow.conf';
 const policy = RENDERED.files.find(({ path }) => path === POLICY) as ProfileFile;
 const permission = RENDERED.permissions[0] as ProfileFile;
 
@@ -236,6 +237,17 @@ const cases: readonly { why: string; facts: HostFacts; plan: readonly string[]; 
     facts: changed(good, 'units', SOCKET, unit({ needDaemonReload: true })),
     plan: framed('unit:daemon-reload'),
     run: ['systemctl daemon-reload'],
+  },
+  {
+    why: 'a drop-in that opens the slice, beside one of the system for all slices',
+    facts: changed(
+      good,
+      'units',
+      'watertight-acme.slice',
+      unit({ unitFileState: 'static', dropIns: ['/etc/systemd/system/slice.d/x.conf', OPENING] }),
+    ),
+    plan: framed(`drop-in:${OPENING}`, 'unit:daemon-reload'),
+    run: [`mv -fT -- ${OPENING} ${OPENING}.set-aside`, 'systemctl daemon-reload'],
   },
   { why: 'a missing user', facts: changed(good, 'users', 'wt-acme', ABSENT), plan: framed('user:wt-acme') },
   {
