@@ -388,7 +388,9 @@ t.test('own addresses', (t) => {
 
 t.test('the documentation lists every reason, with its verdict and status, and no other', (t) => {
   const text = readFileSync('docs/egress-proxy.md', 'utf8');
-  const listed = [...text.matchAll(/^\| (allow|deny) +\| `([a-z-]+)` +\| (\d+|none) +\|$/gm)].map((row) => row.slice(1));
+  const listed = [...text.matchAll(/^\| (allow|deny) +\| `([a-z-]+)` +\| (\d+|none) +\|$/gm)].map((row) =>
+    row.slice(1),
+  );
   const known = Object.entries(REASONS).map(([reason, { verdict, status }]) => [
     verdict,
     reason,
