@@ -1,6 +1,7 @@
 import {
   PARENT_SLICE,
   PATHS,
+  PROOF_UNIT,
   policyPath,
   proxyServiceUnit,
   proxySocketUnit,
@@ -10,6 +11,7 @@ import {
 import { renderRuleset } from './nftables.js';
 import { renderPolicy } from './policy.js';
 import type { HostProfile, ProfileFile, ProfileUnit, RenderedHost } from './profile.js';
+import { renderProofUnit } from './proof-unit.js';
 import { renderProxyUnits } from './proxy-units.js';
 import { renderRulesetUnit } from './ruleset-unit.js';
 import { renderSlices } from './slices.js';
@@ -33,6 +35,7 @@ export function renderHost(profile: HostProfile): RenderedHost {
       renderRuleset(profile),
       renderRulesetUnit(profile),
       ...profile.tenants.flatMap((tenant) => [renderPolicy(tenant), ...renderProxyUnits(tenant)]),
+      renderProofUnit(profile),
       commandFront(),
       profileFile(profile),
     ],
@@ -54,6 +57,8 @@ function renderUnits({ tenants }: HostProfile): readonly ProfileUnit[] {
       onChange: { paths: [PATHS.ruleset, unitPath(RULESET_UNIT)], action: 'reload' },
     },
     ...tenants.map(({ name }) => proxySocket(name)),
+    // For the next boot: provision proves this one itself.
+    { name: PROOF_UNIT, enabled: true, active: false, onChange: null },
   ];
 }
 

@@ -20,6 +20,8 @@ export const VERDICT_MAPS = {
 } as const;
 /** Loads the ruleset at boot, after the slices exist. */
 export const RULESET_UNIT = 'watertight-ruleset.service';
+/** Proves containment at boot, once the ruleset and the proxies are there. */
+export const PROOF_UNIT = 'watertight-verify.service';
 
 /** Where things stand on a host. */
 export const PATHS = {

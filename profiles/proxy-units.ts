@@ -38,6 +38,9 @@ function serviceUnit({ name }: TenantProfile): ProfileFile {
   const service = [
     ['Type', 'exec'],
     ['ExecStart', `/usr/bin/node ${PATHS.bundle} egress-proxy --policy ${policyPath(name)}`],
+    ['ExecReload', '/bin/kill -HUP $MAINPID'],
+    // Names are resolved on Node's thread pool: four, the default, are soon taken by names whose servers are silent.
+    ['Environment', 'UV_THREADPOOL_SIZE=32'],
     ['Restart', 'always'],
     ['RestartSec', '1'],
     ['User', PROXY_USER],

@@ -306,7 +306,7 @@ t.test("an excerpt holds what is shared and what is the tenant's own", async (t)
   t.match(files.find(({ path }) => path.endsWith('.nft'))?.content, /beta_output/, 'the ruleset as the host holds it');
   for (const [kind, count] of Object.entries({
     nft: 1,
-    units: 5,
+    units: 6,
     policy: 1,
     sudoers: 1,
     command: 1,
