@@ -45,26 +45,30 @@ fact() {
   esac
 }
 
-while [ $# -ge 2 ]; do
-  fact "$1" "$2"
-  shift 2
-done
-if [ -r "$MANIFEST" ]; then
-  while read -r kind name; do fact "$kind" "$name"; done <"$MANIFEST"
-fi
+# A function is read to its end before it runs: what it starts cannot swallow the rest of this script from standard input.
+main() {
+  while [ $# -ge 2 ]; do
+    fact "$1" "$2"
+    shift 2
+  done
+  if [ -r "$MANIFEST" ]; then
+    while read -r kind name; do fact "$kind" "$name"; done <"$MANIFEST"
+  fi
 
-if [ -n "$units" ]; then
-  properties=Id,LoadState,ActiveState,UnitFileState,NeedDaemonReload,DropInPaths
-  text=$(printf '%s' "$units" | sort -u | timeout -k 1 20 xargs -d '\n' systemctl show -p "$properties" -- 2>&1)
-  record units "$?" "$(printf '%s' "$text" | encode)"
-else
-  record units 0 ''
-fi
+  if [ -n "$units" ]; then
+    properties=Id,LoadState,ActiveState,UnitFileState,NeedDaemonReload,DropInPaths
+    text=$(printf '%s' "$units" | sort -u | timeout -k 1 20 xargs -d '\n' systemctl show -p "$properties" -- 2>&1)
+    record units "$?" "$(printf '%s' "$text" | encode)"
+  else
+    record units 0 ''
+  fi
 
-text=$(dpkg-query -W -f '${Package}\t${db:Status-Abbrev}\t${Version}\n' 2>&1)
-record packages "$?" "$(printf '%s' "$text" | encode)"
+  text=$(dpkg-query -W -f '${Package}\t${db:Status-Abbrev}\t${Version}\n' 2>&1)
+  record packages "$?" "$(printf '%s' "$text" | encode)"
 
-live_listing
-if [ -n "$DESIRED" ]; then printf '%s' "$DESIRED" | base64 -d | scratch_listing desired; fi
-if [ -r /etc/watertight/watertight.nft ]; then scratch_listing installed </etc/watertight/watertight.nft; fi
-record end ok
+  live_listing
+  if [ -n "$DESIRED" ]; then printf '%s' "$DESIRED" | base64 -d | scratch_listing desired; fi
+  if [ -r /etc/watertight/watertight.nft ]; then scratch_listing installed </etc/watertight/watertight.nft; fi
+  record end ok
+}
+main "$@"

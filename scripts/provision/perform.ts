@@ -27,7 +27,7 @@ async function runProgram(
     become: true,
     environment: ENVIRONMENT,
     ...(input === undefined ? {} : { input }),
-    ...(progress ? { onLine: (line) => worthSaying(line) && onLine(line) } : {}),
+    ...(progress ? { onLine: distinctly(onLine) } : {}),
   });
   const { outcome } = result;
   if (outcome.kind === 'exited' && (outcome.status === 0 || accept?.includes(outcome.status))) return null;
@@ -35,10 +35,17 @@ async function runProgram(
 }
 
 /** Of all that apt says: what it waits for, what goes wrong, and how far it is. */
-const WORTH_SAYING = /^(?:Get:|Unpacking |Setting up |Removing |Purging |waiting |Waiting |W: |E: |dpkg: |these need )/;
+const WORTH_SAYING =
+  /^(?:Get:.*\[|Unpacking |Setting up |Removing |Purging |waiting |Waiting |W: |E: |dpkg: |these need )/;
 
-function worthSaying(line: string): boolean {
-  return WORTH_SAYING.test(line);
+/** Passes on what is worth saying, once: apt repeats every second that it waits. */
+function distinctly(onLine: (line: string) => void): (line: string) => void {
+  let last = '';
+  return (line) => {
+    if (line === last || !WORTH_SAYING.test(line)) return;
+    last = line;
+    onLine(line);
+  };
 }
 
 /**

@@ -168,6 +168,7 @@ const user = {
 };
 const OPENING = '/run/systemd/system.control/watertight-acme.slice.d/50-IPAddressAllow.conf';
 const policy = RENDERED.files.find(({ path }) => path === POLICY) as ProfileFile;
+const ruleset = RENDERED.files.find(({ path }) => path === PATHS.ruleset) as ProfileFile;
 const permission = RENDERED.permissions[0] as ProfileFile;
 
 const cases: readonly { why: string; facts: HostFacts; plan: readonly string[]; run?: readonly string[] }[] = [
@@ -249,6 +250,11 @@ const cases: readonly { why: string; facts: HostFacts; plan: readonly string[]; 
     plan: framed(`drop-in:${OPENING}`, 'unit:daemon-reload'),
     run: [`mv -fT -- ${OPENING} ${OPENING}.set-aside`, 'systemctl daemon-reload'],
   },
+  {
+    why: 'a remark in the ruleset file: what is loaded is the same, so nothing is loaded',
+    facts: changed(good, 'files', PATHS.ruleset, fileFact({ ...ruleset, content: `# mine\n${ruleset.content}` })),
+    plan: framed(`file:${PATHS.ruleset}`),
+  },
   { why: 'a missing user', facts: changed(good, 'users', 'wt-acme', ABSENT), plan: framed('user:wt-acme') },
   {
     why: 'a user in a group of power',
@@ -287,7 +293,8 @@ t.test('from facts and profile to exact changes', async (t) => {
 });
 
 t.test('a tenant that left the profile is taken away after the new rules are loaded', async (t) => {
-  const two = provisionedHost(TWO);
+  const service = 'watertight-proxy@b\\x2d2.service';
+  const two = changed(provisionedHost(TWO), 'units', service, unit({ unitFileState: 'static' }));
   const changes = planOf({ ...two, ruleset: { ...two.ruleset, desired: { kind: 'listed', text: 'one tenant' } } });
   const found = ids(changes);
   t.equal(found[1], `withdraw:/etc/sudoers.d/watertight-b-2`);
@@ -295,6 +302,7 @@ t.test('a tenant that left the profile is taken away after the new rules are loa
   t.equal(found.at(-1), `permission:${SUDOERS}`, 'the other tenant gets its own back');
   const at = (id: string) => found.indexOf(id);
   t.ok(at('ruleset:watertight') < at('unit:watertight-b\\x2d2.slice'), 'the parent slice drops what still runs');
+  t.ok(at('unit:watertight-proxy@b\\x2d2.socket') < at(`unit:${service}`), 'a socket would start its service again');
   t.ok(at('unit:watertight-b\\x2d2.slice') < at('user:wt-b-2'), 'a user with processes cannot be removed');
   t.ok(at(`file:/etc/systemd/system/watertight-b\\x2d2.slice`) > 0);
 });

@@ -169,13 +169,14 @@ t.test('a run is one transaction', async (t) => {
 });
 
 t.test('what cannot be taken back is said, and kept for the next run', async (t) => {
-  const { target } = fakeTarget(({ command }) => (command[0] === 'userdel' ? FAILED : EXITED));
+  const { target, asked: first } = fakeTarget(({ command }) => (command[0] === 'userdel' ? FAILED : EXITED));
   const journal = newJournal();
   journal.note(change('a', { stage: 'withdraw', undo: [], settle: [run(['permit'])] }));
   journal.note(change('b', { undo: [run(['userdel', 'x'])] }));
   const { asked, target: healthy } = fakeTarget();
   t.match(await rollBack(target, journal), [/userdel.*status 1.*its last words/]);
   t.equal(journal.read().length, 2);
+  t.notOk(first.includes('permit'), 'no permission on a host that is in between');
   t.strictSame(await rollBack(healthy, journal), []);
   t.strictSame(asked, ['userdel x', 'systemctl daemon-reload', 'permit'], 'permission comes back last');
   t.equal(journal.read().length, 0);
@@ -192,6 +193,9 @@ t.test('changes stop at the first that fails, and are in the journal before they
   t.match(await applyChanges([change('a'), change('b'), change('c')], context), { kind: 'failed', reason: /make b/ });
   t.strictSame(asked, ['make a', 'make b']);
   t.strictSame(noted, [1, 2]);
+  const late = { ...context, signal: AbortSignal.abort() };
+  t.match(await applyChanges([change('d')], late), { kind: 'aborted' });
+  t.notOk(asked.includes('make d'), 'nothing more is begun once it is to end');
 });
 
 t.test('the journal', async (t) => {
