@@ -1,6 +1,5 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Operation } from '../../profiles/resources/change.js';
 import type { Undoing } from '../../profiles/resources/rollback.js';
 
 /**
@@ -19,7 +18,8 @@ export class Journal {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     const file = openSync(this.#path, 'a', 0o600);
     try {
-      writeSync(file, `${JSON.stringify(undoing, encodeBuffer)}\n`);
+      // A line of a run that was cut off may have no end: this one begins on a line of its own.
+      writeSync(file, `\n${JSON.stringify(undoing, encodeBuffer)}\n`);
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -27,7 +27,7 @@ export class Journal {
     syncDirectory(dirname(this.#path));
   }
 
-  /** In the order in which they were noted. A last line that was cut off describes a change that was never begun. */
+  /** In the order in which they were noted. A line that was cut off describes a change that was never begun. */
   read(): readonly Undoing[] {
     let text: string;
     try {
@@ -36,11 +36,7 @@ export class Journal {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw error;
     }
-    return text
-      .slice(0, text.lastIndexOf('\n') + 1)
-      .split('\n')
-      .filter(Boolean)
-      .map(readEntry);
+    return text.split('\n').flatMap(readEntry);
   }
 
   /** Commits: nothing is to be taken back any more. */
@@ -69,9 +65,16 @@ function isBufferJson(value: unknown): value is { readonly data: readonly number
 }
 
 /** Root alone writes the journal (0600 in a 0700 directory), so its shape is trusted; its buffers come back as buffers. */
-function readEntry(line: string): Undoing {
-  return JSON.parse(line, (_key, value: unknown) => {
-    if (typeof value !== 'object' || value === null || !('base64' in value)) return value;
-    return Buffer.from(String(value.base64), 'base64');
-  }) as Undoing & { undo: Operation[] };
+function readEntry(line: string): readonly Undoing[] {
+  try {
+    return line === '' ? [] : [JSON.parse(line, decodeBuffer) as Undoing];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+function decodeBuffer(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('base64' in value)) return value;
+  return Buffer.from(String(value.base64), 'base64');
 }

@@ -210,6 +210,8 @@ t.test('the journal', async (t) => {
   t.equal(statSync(path).mode & 0o777, 0o600, 'old contents of files are for root alone');
   appendFileSync(path, '{"id":"cut o');
   t.equal(journal.read().length, 1, 'a line that was cut off describes nothing that was begun');
+  journal.note({ id, stage, undo, settle });
+  t.equal(journal.read().length, 2, 'and the next run writes on after it');
   journal.clear();
   t.strictSame(journal.read(), []);
 });
