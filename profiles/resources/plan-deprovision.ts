@@ -4,7 +4,7 @@ import { type Change, type Operation, run, type Stage } from './change.js';
 import { type HostFacts, needed } from './facts.js';
 import { removeFile } from './file.js';
 import { type FactsQuery, factsQuery } from './gather.js';
-import { type Manifest, manifestOf, union } from './manifest.js';
+import { MANIFEST, type Manifest, manifestOf, union } from './manifest.js';
 import { PACKAGES_NOTE } from './package.js';
 import { notedOn } from './plan.js';
 import { childrenFirst, inStopOrder } from './removal.js';
@@ -16,10 +16,13 @@ import { removeUser } from './user.js';
 const PACKAGE_NAME = /^[a-z0-9][a-z0-9+.-]+$/;
 const PURGE_MS = 10 * 60_000;
 
+/** What runs leave in the state folder, besides the note of packages. */
+const STATE = [MANIFEST, `${PATHS.state}/staged`, `${PATHS.state}/transaction`] as const;
+
 /** What has to be read before a host can be taken back to what it was. */
 export function deprovisionQuery(rendered: RenderedHost): FactsQuery {
   const query = factsQuery(rendered);
-  return { ...query, files: [...query.files, PATHS.run], ruleset: null };
+  return { ...query, files: [...query.files, PATHS.run, ...STATE], ruleset: null };
 }
 
 /**
@@ -43,7 +46,7 @@ export function planDeprovision(
     ...removeFiles(ours, facts),
     ...ours.users.flatMap((name) => found(removeUser(name, needed(facts.users, name)))),
     ...(options.keepPackages ? [] : found(removePackages(facts))),
-    ...found(removeState(facts)),
+    ...found(options.keepPackages && isNoted(facts) ? removeAllButNote(facts) : removeState(facts)),
   ].map(withoutUndo);
 }
 
@@ -105,6 +108,19 @@ function removeState(facts: HostFacts): Change | null {
   if (first === undefined) return null;
   const operation = run(['rm', '-rf', '--', first, ...others]);
   return removal(`directory:${PATHS.state}`, 'directory', `remove ${standing.join('/ ')}/`, [operation]);
+}
+
+function isNoted(facts: HostFacts): boolean {
+  return needed(facts.files, PACKAGES_NOTE).kind !== 'absent';
+}
+
+/** Packages that stay are still noted, so that a later deprovision can take them away. */
+function removeAllButNote(facts: HostFacts): Change | null {
+  const standing = [...STATE, PATHS.run].filter((path) => needed(facts.files, path).kind !== 'absent');
+  const [first, ...others] = standing;
+  if (first === undefined) return null;
+  const operation = run(['rm', '-rf', '--', first, ...others]);
+  return removal(`directory:${PATHS.state}`, 'directory', `remove ${standing.join(' ')}`, [operation]);
 }
 
 function removal(id: string, kind: Change['kind'], summary: string, operations: readonly Operation[]): Change {

@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import t from 'tap';
+import { parse, stringify } from 'yaml';
 import type { Lab } from '../../lab/lab.js';
 import { cableName } from '../../lab/names.js';
 import type { ProvisionEvent } from '../../scripts/provision/events.js';
@@ -310,12 +311,11 @@ async function permitted(): Promise<boolean> {
 }
 
 t.test('a tenant that is no longer configured leaves nothing behind', async (t) => {
-  const inventory = await readFile(lab.inventory, 'utf8');
+  const inventory = parse(await readFile(lab.inventory, 'utf8'));
+  inventory.hosts[HOST].tenants.push('b-2');
+  inventory.tenants['b-2'] = { allow: ['example.net'], runtimes: ['opencode'] };
   const two = join(folder, 'two.yaml');
-  const text = inventory
-    .replace('tenants: [ acme ]', 'tenants: [ acme, b-2 ]')
-    .replace('tenants:\n  acme:', 'tenants:\n  b-2: { allow: [ example.net ], runtimes: [ opencode ] }\n  acme:');
-  await (await import('node:fs/promises')).writeFile(two, text);
+  await writeFile(two, stringify(inventory));
   const run = (config: string) =>
     execa(process.execPath, [PROGRAM, 'provision', HOST, '--config', config], { reject: false, all: true });
   const added = await run(two);

@@ -6,12 +6,11 @@ import type { HostProfile, ProfileFile } from '../../profiles/profile.js';
 import { type Change, type Operation, STAGES } from '../../profiles/resources/change.js';
 import type { FileFact, HostFacts, UnitFact, UserFact } from '../../profiles/resources/facts.js';
 import { compareFile } from '../../profiles/resources/file.js';
-import { factsQuery } from '../../profiles/resources/gather.js';
 import { formatManifest, MANIFEST, manifestOf, parseManifest } from '../../profiles/resources/manifest.js';
 import { PACKAGES_NOTE } from '../../profiles/resources/package.js';
 import { parseFacts } from '../../profiles/resources/parse-facts.js';
 import { planProvision } from '../../profiles/resources/plan.js';
-import { notedPackages, planDeprovision } from '../../profiles/resources/plan-deprovision.js';
+import { deprovisionQuery, notedPackages, planDeprovision } from '../../profiles/resources/plan-deprovision.js';
 import { rollbackOf } from '../../profiles/resources/rollback.js';
 import { unifiedDiff } from '../../profiles/resources/unified-diff.js';
 import { compareUser } from '../../profiles/resources/user.js';
@@ -42,7 +41,7 @@ const LISTED: Listing = { kind: 'listed', text: 'table inet watertight {\n}' };
 
 /** A host that holds nothing of ours. */
 function bareHost(): HostFacts {
-  const query = factsQuery(renderHost(TWO));
+  const query = deprovisionQuery(renderHost(TWO));
   const unit: UnitFact = {
     loadState: 'not-found',
     activeState: 'inactive',
@@ -51,7 +50,7 @@ function bareHost(): HostFacts {
     dropIns: [],
   };
   return {
-    files: new Map([...query.files, PATHS.run].map((path): [string, FileFact] => [path, ABSENT])),
+    files: new Map(query.files.map((path): [string, FileFact] => [path, ABSENT])),
     users: new Map(query.users.map((name): [string, UserFact] => [name, ABSENT])),
     units: new Map(query.units.map((name): [string, UnitFact] => [name, unit])),
     packages: new Map([['dash', '0.5']]),
@@ -374,7 +373,13 @@ t.test('deprovision takes permission first and packages last, and only what is o
     order,
   );
   t.strictSame(notedPackages(host), ['nftables', 'libjansson4'], 'names that are none are passed over');
-  t.notOk(ids(planDeprovision(RENDERED, host, { keepPackages: true })).includes('package:noted'));
+  const keeping = planDeprovision(RENDERED, host, { keepPackages: true });
+  t.notOk(ids(keeping).includes('package:noted'));
+  t.strictSame(
+    commands(keeping.at(-1)?.operations ?? []),
+    [`rm -rf -- ${MANIFEST}`],
+    'packages that stay are still noted',
+  );
   t.strictSame(ids(planDeprovision(RENDERED, bareHost(), { keepPackages: false })), [], 'a bare host needs nothing');
 });
 
