@@ -1,10 +1,11 @@
 import { PATHS } from '../names.js';
 import { type Change, octal, run } from './change.js';
 import type { FileFact } from './facts.js';
+import { TRANSACTION } from './state-paths.js';
 
 const MODE = 0o644;
 /** The bundle that stood there before, kept until the run is committed. */
-const KEPT = `${PATHS.state}/transaction/watertight.mjs`;
+const KEPT = `${TRANSACTION}/watertight.mjs`;
 
 /** mv(1) where the old bundle was not kept yet, or is back already. */
 const NOT_KEPT = 1;

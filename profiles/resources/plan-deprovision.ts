@@ -10,6 +10,7 @@ import { notedOn } from './plan.js';
 import { childrenFirst, inStopOrder } from './removal.js';
 import removeScript from './remove-packages.sh';
 import { deleteTable } from './ruleset.js';
+import { STAGING, TRANSACTION } from './state-paths.js';
 import { DAEMON_RELOAD, removeUnit } from './unit.js';
 import { removeUser } from './user.js';
 
@@ -17,7 +18,7 @@ const PACKAGE_NAME = /^[a-z0-9][a-z0-9+.-]+$/;
 const PURGE_MS = 10 * 60_000;
 
 /** What runs leave in the state folder, besides the note of packages. */
-const STATE = [MANIFEST, `${PATHS.state}/staged`, `${PATHS.state}/transaction`] as const;
+const STATE = [MANIFEST, STAGING, TRANSACTION] as const;
 
 /** What has to be read before a host can be taken back to what it was. */
 export function deprovisionQuery(rendered: RenderedHost): FactsQuery {

@@ -4,11 +4,11 @@ import { PATHS } from '../../profiles/names.js';
 import { QUICK_MS } from '../../profiles/resources/change.js';
 import { type HostFacts, needed } from '../../profiles/resources/facts.js';
 import { comparePackages } from '../../profiles/resources/package.js';
+import { STAGED_BUNDLE, STAGING } from '../../profiles/resources/state-paths.js';
 import { describeResult } from './describe-result.js';
 import type { Emit } from './events.js';
 import type { HostBundle } from './host-bundle.js';
 import { perform } from './perform.js';
-import { STAGED_BUNDLE, STAGING } from './staging.js';
 import type { Stop } from './stop.js';
 
 const UPLOAD_MS = 120_000;

@@ -6,12 +6,12 @@ import type { HostProfile } from '../../profiles/profile.js';
 import type { Change } from '../../profiles/resources/change.js';
 import type { HostFacts } from '../../profiles/resources/facts.js';
 import { planProvision } from '../../profiles/resources/plan.js';
+import { STAGED_BUNDLE } from '../../profiles/resources/state-paths.js';
 import { bringBundle, bringInterpreter } from './bring.js';
 import { type Emit, planned } from './events.js';
 import type { HostBundle } from './host-bundle.js';
 import { readHost } from './read-host.js';
 import { runRemotely } from './remote-run.js';
-import { STAGED_BUNDLE } from './staging.js';
 import { isStop, type Stop } from './stop.js';
 
 export interface ControllerRun {

@@ -10,12 +10,12 @@ import { version } from '../../core/version.js';
 import { PATHS } from '../../profiles/names.js';
 import { parseHostProfile } from '../../profiles/parse-host-profile.js';
 import type { HostProfile } from '../../profiles/profile.js';
+import { STAGING, TRANSACTION } from '../../profiles/resources/state-paths.js';
 import { type ControllerChannel, listenToController } from './controller-channel.js';
 import type { Emit } from './events.js';
 import { Journal } from './journal.js';
 import { provisionHere } from './local-run.js';
 import { proveHere } from './prove.js';
-import { STAGING } from './staging.js';
 
 const LOCK_WAIT_MS = 120_000;
 
@@ -95,7 +95,7 @@ async function underLock(profile: HostProfile, channel: ControllerChannel): Prom
       profile,
       bundle: { sha256: digestOf(await readFile(program)), staged: program },
       target: localTarget(profile.host),
-      journal: new Journal(`${PATHS.state}/transaction`),
+      journal: new Journal(TRANSACTION),
       emit,
       signal: stop.signal,
       prove: proveHere,
