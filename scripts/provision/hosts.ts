@@ -84,7 +84,8 @@ function streams(): Streams {
   return {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
-    colours: coloursFor(process.stderr, process.env),
+    outColours: coloursFor(process.stdout, process.env),
+    errColours: coloursFor(process.stderr, process.env),
   };
 }
 

@@ -7,7 +7,9 @@ import type { Emit, PlannedChange, ProvisionEvent, ProvisionResult } from './eve
 export interface Streams {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  readonly colours: Colours;
+  /** Each stream has its own: one may be a terminal while the other goes into a file. */
+  readonly outColours: Colours;
+  readonly errColours: Colours;
 }
 
 /** One JSON event a line, all on standard output. */
@@ -17,16 +19,16 @@ export function ndjsonReport({ out }: Streams): Emit {
 
 /** For a person. With `diff`, a plan shows what becomes of each file. */
 export function humanReport(streams: Streams, options: { readonly dryRun: boolean; readonly diff: boolean }): Emit {
-  const { out, err, colours } = streams;
+  const { out, err, outColours, errColours } = streams;
   let host = 'the host';
   return (event) => {
     if (event.type === 'started') host = printable(event.host);
     if (event.type === 'plan' && (options.dryRun || options.diff)) {
-      out(event.changes.map((change) => changeLines(change, options.diff, colours)).join(''));
+      out(event.changes.map((change) => changeLines(change, options.diff, outColours)).join(''));
     } else if (event.type === 'finished') {
-      out(`${conclusion(host, event, colours)}\n`);
+      out(`${conclusion(host, event, outColours)}\n`);
     } else {
-      const line = progressLine(host, event, colours);
+      const line = progressLine(host, event, errColours);
       if (line !== null) err(`${line}\n`);
     }
   };

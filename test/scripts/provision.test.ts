@@ -372,7 +372,12 @@ t.test('nothing that a host says can steer the terminal', async (t) => {
     const write = (more: string) => {
       text += more;
     };
-    const report = make({ out: write, err: write, colours: pc.createColors(false) });
+    const report = make({
+      out: write,
+      err: write,
+      outColours: pc.createColors(false),
+      errColours: pc.createColors(false),
+    });
     for (const event of events) report(event);
     t.notMatch(text, /[\u001b\u0007\u202e]/);
     t.notMatch(text, /^- fake/m, 'and no line can be forged outside a diff');
