@@ -136,7 +136,7 @@ const SABOTAGES: readonly {
     why: 'a wrong level, which loads and never matches',
     script: "sed '/vmap @tenant_cgroups/s/level 2/level 3/' /etc/watertight/watertight.nft | nft -f -",
     named: { 'identity.level': /level 3.*level 2/, 'inbound.tcp': /not by its rule/ },
-    stays: 'proxy.unlisted',
+    stays: 'direct.udp4',
   },
   {
     why: 'the input hook is gone',
