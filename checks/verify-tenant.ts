@@ -45,7 +45,6 @@ export async function verifyTenant(
     parts.push({ claim, observed });
     conclude(claim, claim.judge(observed), { ...observed });
   }
-  await trial.close();
   const totals = { due: totalDue(parts), counters: trial.movedSince(first) };
   for (const claim of CATALOGUE) if (claim.type === 'ledger') conclude(claim, claim.judge(totals), { ...totals });
   for (const part of parts) emit({ type: 'ledger', ...ledgerRow(part.claim, tenant.name, part.observed) });

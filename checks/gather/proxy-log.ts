@@ -2,51 +2,47 @@ import type { Target } from '../../core/target/target.js';
 import type { ProxyLine } from '../claim.js';
 import { isRecord, parseJson } from './child-lines.js';
 
-const LIFE_MS = 120_000;
-const POLL_MS = 5;
+const DEADLINE_MS = 5000;
+const POLL_MS = 10;
 
-/** The decision lines that the proxy writes while a run lasts. */
-export interface ProxyLog {
-  /**
-   * Lines whose host holds one of the nonces, once there are as many as expected or the time is over; null where the
-   * journal could not be read.
-   */
-  linesFor(nonces: readonly string[], expected: number, waitMs: number): Promise<readonly ProxyLine[] | null>;
-  close(): Promise<void>;
+/** Which of the proxy's decision lines are asked for. */
+export interface LogQuestion {
+  readonly unit: string;
+  readonly nonces: readonly string[];
+  /** Lines that are due; once there are as many the journal is not asked again. */
+  readonly expected: number;
+  /** Milliseconds since the epoch: earlier lines are left out. */
+  readonly since: number;
+  /** How long to wait for lines that are not there yet: the journal is written beside the answer, not before it. */
+  readonly waitMs: number;
 }
 
 /**
- * Follows the journal of the proxy's unit.
- * @param since seconds since the epoch: earlier lines are left out
+ * Decision lines whose host holds one of the nonces; null where the journal could not be read. The journal is read anew
+ * rather than followed: what is in it can be read at once, and followers are told of it up to a quarter of a second
+ * later (systemd, POST_CHANGE_TIMER_INTERVAL_USEC).
  */
-export function followProxyLog(local: Target, unit: string, since: number): ProxyLog {
-  const lines: ProxyLine[] = [];
-  const stop = new AbortController();
-  let failed = false;
-  const command = ['journalctl', '-f', '-o', 'cat', '-n', 'all', `--since=@${since}`, '-u', unit] as const;
-  const onLine = (text: string) => {
-    const line = parseDecision(text);
-    if (line) lines.push(line);
-  };
-  const over = local.exec({ command, deadlineMs: LIFE_MS, onLine, signal: stop.signal }).then(() => {
-    failed = !stop.signal.aborted;
-  });
-  return {
-    async linesFor(nonces, expected, waitMs) {
-      const ours = () => lines.filter(({ host }) => nonces.some((nonce) => host.startsWith(`${nonce}.`)));
-      for (let waited = 0; waited < waitMs && ours().length < expected && !failed; waited += POLL_MS) {
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      }
-      return failed ? null : ours();
-    },
-    async close() {
-      stop.abort();
-      await over;
-    },
-  };
+export async function readProxyLog(local: Target, question: LogQuestion): Promise<readonly ProxyLine[] | null> {
+  const end = Date.now() + question.waitMs;
+  for (;;) {
+    const lines = await readOnce(local, question);
+    if (lines === null || lines.length >= question.expected || Date.now() >= end) return lines;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
 }
 
-/** One decision line of the proxy's (docs/configuration.md); null for anything else that is in the journal. */
+async function readOnce(local: Target, { unit, nonces, since }: LogQuestion): Promise<readonly ProxyLine[] | null> {
+  const from = `--since=@${(since / 1000).toFixed(3)}`;
+  const command = ['journalctl', '--quiet', '--output=cat', from, `--unit=${unit}`] as const;
+  const { outcome, stdout } = await local.exec({ command, deadlineMs: DEADLINE_MS });
+  if (outcome.kind !== 'exited' || outcome.status !== 0) return null;
+  const lines = stdout.toString('utf8').split('\n');
+  return lines
+    .flatMap((text) => parseDecision(text) ?? [])
+    .filter(({ host }) => nonces.some((nonce) => host.startsWith(`${nonce}.`)));
+}
+
+/** One decision line of the proxy's (docs/egress-proxy.md); null for anything else that is in the journal. */
 export function parseDecision(text: string): ProxyLine | null {
   const value = parseJson(text);
   if (!isRecord(value) || value.event !== 'decision') return null;

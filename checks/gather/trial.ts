@@ -6,10 +6,12 @@ import type { Scene } from '../scene.js';
 import type { Stage } from '../stage.js';
 import type { ChildSession } from './child-session.js';
 import { type Counters, countersMoved, readCounters } from './counters.js';
-import { followProxyLog, type ProxyLog } from './proxy-log.js';
+import { readProxyLog } from './proxy-log.js';
 
 /** How long the journal may take to hold the proxy's lines. */
 const LOG_WAIT_MS = 2000;
+/** The journal's clock may be read a moment before ours; nonces tell lines apart anyway. */
+const CLOCK_SLACK_MS = 100;
 
 /** What came of a claim's control. */
 interface Control {
@@ -22,7 +24,6 @@ interface Control {
 export class Trial {
   private counters: Counters;
   private seen = { far: 0, echoes: 0, near: 0 };
-  private readonly log: ProxyLog;
 
   private constructor(
     private readonly stage: Stage,
@@ -30,10 +31,8 @@ export class Trial {
     private readonly child: ChildSession,
     private readonly controls: ReadonlyMap<string, Control>,
     first: Counters,
-    since: number,
   ) {
     this.counters = first;
-    this.log = followProxyLog(stage.local, proxyServiceUnit(scene.tenant.name), since);
   }
 
   static async begin(
@@ -42,9 +41,8 @@ export class Trial {
     children: { readonly confined: ChildSession; readonly control: ChildSession },
     claims: readonly AttemptClaim[],
   ): Promise<Trial> {
-    const since = Math.floor(Date.now() / 1000) - 1;
     const controls = await runControls(stage, scene, children.control, claims);
-    const trial = new Trial(stage, scene, children.confined, controls, await readCounters(stage.local), since);
+    const trial = new Trial(stage, scene, children.confined, controls, await readCounters(stage.local));
     await trial.arrivals();
     return trial;
   }
@@ -53,6 +51,7 @@ export class Trial {
   async try(claim: AttemptClaim): Promise<Observed> {
     const { stage, scene, child } = this;
     const attempts = claim.attempts(scene);
+    const since = Date.now() - CLOCK_SLACK_MS;
     const confined = await child.run(attempts, dialBack(stage, attempts));
     const before = this.counters;
     this.counters = await readCounters(stage.local);
@@ -67,7 +66,7 @@ export class Trial {
       control: control?.observations ?? [],
       controlAttempts: control?.attempts ?? 0,
       controlArrivals: control?.arrivals ?? 0,
-      proxyLines: claim.counter === 'proxy' ? await this.linesFor(attempts) : null,
+      proxyLines: claim.counter === 'proxy' ? await this.linesFor(attempts, since) : null,
     };
   }
 
@@ -80,16 +79,14 @@ export class Trial {
     return this.counters;
   }
 
-  close(): Promise<void> {
-    return this.log.close();
-  }
-
-  private linesFor(attempts: readonly Attempt[]) {
-    return this.log.linesFor(
-      attempts.map(({ nonce }) => nonce),
-      attempts.length,
-      LOG_WAIT_MS,
-    );
+  private linesFor(attempts: readonly Attempt[], since: number) {
+    return readProxyLog(this.stage.local, {
+      unit: proxyServiceUnit(this.scene.tenant.name),
+      nonces: attempts.map(({ nonce }) => nonce),
+      expected: attempts.length,
+      since,
+      waitMs: LOG_WAIT_MS,
+    });
   }
 
   /** What arrived since this was last asked. */
