@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { parseAttestation } from '../../core/attestation.js';
 import { digestOf } from '../../core/digest.js';
+import { messageOf } from '../../core/message-of.js';
 import type { Target } from '../../core/target/target.js';
 import { PATHS, slicePath, TABLE } from '../../profiles/names.js';
 import type { TenantProfile } from '../../profiles/profile.js';
@@ -56,7 +57,7 @@ async function fact<T>(read: () => Promise<T>, absent?: T): Promise<Fact<T>> {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (absent !== undefined && code === 'ENOENT') return { known: true, value: absent };
-    return { known: false, why: error instanceof Error ? error.message : String(error) };
+    return { known: false, why: messageOf(error) };
   }
 }
 

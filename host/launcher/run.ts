@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { newNonce } from '../../core/nonce.js';
 import { localTarget } from '../../core/target/local.js';
 import type { HostProfile, TenantProfile } from '../../profiles/profile.js';
 import { type Containment, containmentOf } from './containment.js';
@@ -40,7 +40,7 @@ export async function runConfined(request: RunRequest): Promise<RunResult> {
   }
   const objection = request.unproven ? null : await objectionTo(tenant);
   if (objection) return objection;
-  const unit = `watertight-run-${randomBytes(8).toString('hex')}.service`;
+  const unit = `${newNonce('watertight-run-')}.service`;
   const command = [executable.path, ...rest] as [string, ...string[]];
   const ending = await launch({ tenant: tenant.name, proxy: tenant.proxy, command, unit });
   return { kind: 'ended', ending, note: noteOn(ending) };

@@ -26,8 +26,8 @@ export const SANDBOX: readonly SandboxSetting[] = [
   },
   {
     property: 'SystemCallFilter',
-    value: '~@privileged @debug @mount io_uring_setup io_uring_enter io_uring_register',
-    why: 'no ptrace, pidfd_getfd, chroot, setuid; io_uring makes sockets that no filter of system calls sees',
+    value: '~@debug @mount io_uring_setup io_uring_enter io_uring_register',
+    why: 'no ptrace, no pidfd_getfd; io_uring makes sockets that no filter sees. Not ~@privileged: Chromium has to capset',
   },
   { property: 'SystemCallErrorNumber', value: 'EPERM', why: 'a browser goes on where it may' },
   { property: 'RestrictNamespaces', value: 'yes', why: 'a network namespace of its own would be outside the rules' },
