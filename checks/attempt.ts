@@ -18,6 +18,8 @@ export interface Attempt {
   readonly protocol?: number;
   /** Host name to ask the proxy for. */
   readonly name?: string;
+  /** Port of that name. */
+  readonly namePort?: number;
   /** Listeners: how many connections to take before ending; absent: as many as come until the deadline. */
   readonly enough?: number;
   /** Datagrams: whether the far side answers. */

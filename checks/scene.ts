@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { SINK_ADDRESS, SINK_PORTS } from '../core/configuration/proxy-address.js';
 import type { TenantProfile } from '../profiles/profile.js';
 
 /**
@@ -20,7 +20,7 @@ export const SCRATCH = {
 } as const;
 
 /** Where listed names lead during verification (profiles' policy pins them). */
-export const PINNED = { address: '127.63.0.1', httpPort: 80, tunnelPort: 443 } as const;
+export const PINNED = { address: SINK_ADDRESS, ports: SINK_PORTS } as const;
 export const LISTED_SUFFIX = 'sink.watertight.invalid';
 export const UNLISTED_SUFFIX = 'unlisted.watertight.invalid';
 
@@ -36,9 +36,4 @@ export interface Scene {
   readonly tenant: TenantProfile;
   readonly loopback: readonly NearSink[];
   readonly own: readonly NearSink[];
-}
-
-/** Letters and digits that no other run has; it begins with a letter, so that it can be a label of a host name. */
-export function newNonce(): string {
-  return `n${randomBytes(8).toString('hex')}`;
 }

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { onCleanup } from '../core/cli/cleanup.js';
 import type { ClaimResult, VerifyEvent } from '../core/events.js';
 import { acquireHostLock } from '../core/host-lock.js';
+import { messageOf } from '../core/message-of.js';
 import { EXIT, type ExitCode, exitOf } from '../core/outcome.js';
 import { localTarget } from '../core/target/local.js';
 import type { Target } from '../core/target/target.js';
@@ -104,7 +105,7 @@ async function verifyTenants(profile: HostProfile, tenants: readonly TenantProfi
       ]);
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return couldNotTell(emit, 'set-up', reason, null);
   } finally {
     release();

@@ -1,3 +1,5 @@
+import { isRecord, parseJson } from './json.js';
+
 /** What binds a verdict to the state in which it was reached: any of these changed, and it says nothing any more. */
 export interface Attestation {
   readonly schema: 'watertight/attestation/1';
@@ -21,12 +23,7 @@ export interface TenantAttestation {
 
 /** Reads an attestation; null where the text is not one. */
 export function parseAttestation(text: string): Attestation | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const value = parseJson(text);
   return isAttestation(value) ? value : null;
 }
 
@@ -37,8 +34,4 @@ function isAttestation(value: unknown): value is Attestation {
   return Object.values(value.tenants).every(
     (tenant) => isRecord(tenant) && Number.isSafeInteger(tenant.cgroup) && typeof tenant.proxyInvocation === 'string',
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

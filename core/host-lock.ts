@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { messageOf } from './message-of.js';
 import { printable } from './printable.js';
 
 export interface HostLock {
@@ -39,7 +40,7 @@ export async function acquireHostLock(
     await mkdir(dirname(path), { recursive: true, mode: 0o755 });
     return await takeLock(path, options.waitMs, who);
   } catch (error) {
-    return { kind: 'error', reason: error instanceof Error ? error.message : String(error) };
+    return { kind: 'error', reason: messageOf(error) };
   }
 }
 

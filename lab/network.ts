@@ -1,4 +1,5 @@
 import { Failure } from '../core/failure.js';
+import { isRecord } from '../core/json.js';
 import { EXIT } from '../core/outcome.js';
 import { bridgeName, isLabInterface, type Subnet, subnet, subnetPreference } from './names.js';
 import { tool, tryTool } from './process.js';
@@ -17,10 +18,6 @@ async function interfaces(): Promise<readonly Interface[]> {
       .filter(isRecord)
       .map((info) => String(info.local)),
   }));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 /** A network for a new lab: the first it would like that neither the machine nor another lab uses. */

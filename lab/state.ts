@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../core/failure.js';
+import { isRecord, parseJson } from '../core/json.js';
 import { EXIT } from '../core/outcome.js';
 import { hostCgroups, initPid } from './cgroup.js';
 import type { Lab } from './lab.js';
@@ -42,14 +43,9 @@ export async function loadState(lab: string): Promise<LabState | null> {
 
 /** @returns null unless it is a whole and sound state */
 export function parseState(text: string): LabState | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (typeof value !== 'object' || value === null) return null;
-  const { suite, subnetIndex, image, hosts } = value as Readonly<Record<string, unknown>>;
+  const value = parseJson(text);
+  if (!isRecord(value)) return null;
+  const { suite, subnetIndex, image, hosts } = value;
   const known = SUITES.find((each) => each === suite);
   if (known === undefined || !isWithin(subnetIndex, 0, 254) || !isWithin(hosts, 1, MAX_HOSTS)) return null;
   if (typeof image !== 'string' || !/^[a-z]+-[0-9a-f]+$/.test(image)) return null;

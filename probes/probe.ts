@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { PrerequisiteResult } from '../core/events.js';
+import { newNonce } from '../core/nonce.js';
 import type { ExecOutcome, Target } from '../core/target/target.js';
 import { judgeAnswer, questionsFor } from './prerequisites.js';
 import script from './prerequisites.sh';
@@ -34,7 +34,7 @@ function wasAsked(outcome: ExecOutcome): boolean {
 export async function probe(target: Target, options: ProbeOptions): Promise<ProbeReport> {
   const questions = questionsFor(options.phase);
   const ids = questions.map(({ id }) => id);
-  const nonce = randomBytes(8).toString('hex');
+  const nonce = newNonce('n');
   const sentMs = Date.now();
   const { outcome, stdout } = await target.exec({
     command: ['/bin/sh', '-s', nonce, ...ids],

@@ -1,6 +1,7 @@
+import { newNonce } from '../../core/nonce.js';
 import type { TenantProfile } from '../../profiles/profile.js';
 import type { Attempt, AttemptKind } from '../attempt.js';
-import { newNonce, PINNED, SCRATCH } from '../scene.js';
+import { PINNED, SCRATCH } from '../scene.js';
 
 /**
  * Far below the first retransmission of a SYN after 1 s (RFC 6298), so that one attempt is one packet; a refusal over IPv6
@@ -12,7 +13,7 @@ const PROXY_DEADLINE_MS = 3000;
 
 /** An attempt with a nonce of its own. Its id says which claim and what is tried. */
 export function attempt(claim: string, kind: AttemptKind, family: 4 | 6, address: string, port: number): Attempt {
-  const nonce = newNonce();
+  const nonce = newNonce('n');
   const place = family === 6 ? `[${address}]:${port}` : `${address}:${port}`;
   return { id: `${claim} ${kind} ${place} ${nonce}`, kind, family, address, port, nonce, deadline: DIRECT_DEADLINE_MS };
 }
@@ -34,20 +35,21 @@ export function throughProxy(
   suffix: string,
 ): Attempt {
   const made = attempt(claim, kind, 4, tenant.proxy.address, tenant.proxy.port);
-  return { ...made, name: `${made.nonce}.${suffix}`, deadline: PROXY_DEADLINE_MS };
+  const port = kind === 'proxy-http' ? PINNED.ports.http : PINNED.ports.tunnel;
+  return { ...made, name: `${made.nonce}.${suffix}`, namePort: port, deadline: PROXY_DEADLINE_MS };
 }
 
 /** The control of a refusal: the same attempts, with nonces of their own. */
 export function sameUnconfined(attempts: readonly Attempt[]): readonly Attempt[] {
   return attempts.map((original) => {
-    const nonce = newNonce();
+    const nonce = newNonce('n');
     return { ...original, nonce, id: `control ${original.id.replace(original.nonce, nonce)}`, deadline: 2000 };
   });
 }
 
 /** The control of what goes through the proxy: the sink behind the listed name answers, so only the proxy decides. */
 export function toSinkDirectly(): readonly Attempt[] {
-  return [PINNED.httpPort, PINNED.tunnelPort].map((port) => ({
+  return [PINNED.ports.http, PINNED.ports.tunnel].map((port) => ({
     ...attempt('control', 'tcp', 4, PINNED.address, port),
     deadline: 2000,
   }));

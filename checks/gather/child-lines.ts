@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from '../../core/json.js';
 import type { Observation } from '../attempt.js';
 
 /** One line of the child's, read at the border: what is not of the form is noise and says nothing. */
@@ -9,6 +10,7 @@ export type ChildLine =
 
 const OUTCOMES: ReadonlySet<unknown> = new Set(['completed', 'failed', 'silent', 'closed', 'not-http', 'error']);
 
+/** Reads a line of the child’s standard output. */
 export function parseChildLine(line: string): ChildLine {
   const value = parseJson(line);
   if (!isRecord(value)) return { kind: 'noise' };
@@ -30,16 +32,4 @@ function isObservation(value: unknown): value is Observation {
   if (typeof id !== 'string' || typeof stage !== 'string' || !OUTCOMES.has(outcome)) return false;
   if (errno !== null && typeof errno !== 'string') return false;
   return typeof milliseconds === 'number' && isRecord(detail);
-}
-
-export function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
-  }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

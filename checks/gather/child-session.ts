@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { lastLines } from '../../core/last-lines.js';
 import type { Target } from '../../core/target/target.js';
 import childProgram from '../../host/confined-child/child.py';
 import type { Attempt, Observation } from '../attempt.js';
@@ -52,7 +53,7 @@ export async function startChild(local: Target, prefix: readonly string[]): Prom
   const over = local.exec({ command, input, deadlineMs: LIFE_MS, onLine }).then((result) => {
     announce(null);
     settle([]);
-    const said = result.stderr.toString('utf8').trim().split('\n').at(-1) ?? '';
+    const said = lastLines(result.stderr.toString('utf8'), 1);
     return said || `the child ended (${result.outcome.kind})`;
   });
   const pid = await announced;

@@ -1,7 +1,7 @@
+import { isRecord, parseJson } from '../../core/json.js';
 import type { Target } from '../../core/target/target.js';
 import { COUNTER_KINDS, type CounterKind, counterName, TABLE } from '../../profiles/names.js';
 import type { CounterReading } from '../claim.js';
-import { isRecord, parseJson } from './child-lines.js';
 
 const DEADLINE_MS = 5000;
 

@@ -1,9 +1,10 @@
 import { PassThrough } from 'node:stream';
+import { isRecord, parseJson } from '../../core/json.js';
+import { lastLines } from '../../core/last-lines.js';
 import type { Target } from '../../core/target/target.js';
 import sinkProgram from '../../host/sink/sink.py';
 import type { FarArrival, FarReport } from '../arrivals.js';
 import { SCRATCH } from '../scene.js';
-import { isRecord, parseJson } from './child-lines.js';
 import { joinScratchNetwork, leaveScratchNetwork } from './scratch-network.js';
 
 const LIFE_MS = 120_000;
@@ -46,7 +47,7 @@ export async function startFarSink(local: Target): Promise<FarSink> {
   const onLine = (line: string) => lines.shift()?.(parseJson(line));
   const over = local.exec({ command, input, deadlineMs: LIFE_MS, onLine }).then((result) => {
     for (const waiting of lines.splice(0)) waiting(null);
-    return result.stderr.toString('utf8').trim().split('\n').at(-1) ?? '';
+    return lastLines(result.stderr.toString('utf8'), 1);
   });
   const ask = (question: unknown) => {
     const answered = answer();

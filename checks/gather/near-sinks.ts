@@ -35,8 +35,8 @@ export async function openNearSinks(): Promise<NearSinks> {
     const loopback = [await open(4, '127.0.0.1', 0), await open(6, '::1', 0)];
     const own = [];
     for (const { family, address } of ownAddresses()) own.push(await open(family, address, 0));
-    await open(4, PINNED.address, PINNED.httpPort);
-    await open(4, PINNED.address, PINNED.tunnelPort);
+    await open(4, PINNED.address, PINNED.ports.http);
+    await open(4, PINNED.address, PINNED.ports.tunnel);
     return { loopback, own, arrivals, close };
   } catch (error) {
     await close();

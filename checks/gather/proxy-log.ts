@@ -1,6 +1,6 @@
+import { isRecord, parseJson } from '../../core/json.js';
 import type { Target } from '../../core/target/target.js';
 import type { ProxyLine } from '../claim.js';
-import { isRecord, parseJson } from './child-lines.js';
 
 const DEADLINE_MS = 5000;
 const POLL_MS = 10;

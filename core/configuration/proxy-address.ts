@@ -5,6 +5,12 @@ export const PROXY_PORT = 3128;
 
 /** Where the verifier's own sinks listen while it runs; no proxy may stand there. */
 export const SINK_ADDRESS = '127.63.0.1';
+/**
+ * The ports of it, for plain HTTP and for tunnels. The names that lead there are listed always, and the sinks listen only
+ * during verification: so below 1024, where root alone can listen, and not 80 or 443, where a web server of the host
+ * that listens on all addresses would be found.
+ */
+export const SINK_PORTS = { http: 1013, tunnel: 1014 } as const;
 
 /**
  * The tenant's own loopback address: out of 127.64.0.0/10, where nothing else listens, because the slice's BPF filter

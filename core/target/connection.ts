@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import pRetry from 'p-retry';
+import { messageOf } from '../message-of.js';
 import { printable } from '../printable.js';
 import { connectFailure } from './connect-failure.js';
 import { attempt, type Connection, HungUp, Refusal } from './handshake.js';
@@ -74,7 +75,7 @@ function throughBastion(bastion: Connection, settings: SshSettings, timeoutMs: n
         else resolve(channel);
       });
     } catch (error) {
-      failed(error instanceof Error ? error.message : String(error));
+      failed(messageOf(error));
     }
   });
 }

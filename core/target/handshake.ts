@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { NodeSSH } from 'node-ssh';
 import type { Client } from 'ssh2';
+import { messageOf } from '../message-of.js';
 import { printable } from '../printable.js';
 import { connectFailure, worthRetrying } from './connect-failure.js';
 import { hostKeyCheck } from './host-key-check.js';
@@ -83,7 +84,7 @@ export async function attempt(
   } catch (error) {
     connection.destroy();
     if (verdict.refusal !== null) throw new Refusal(verdict.refusal);
-    if (worthRetrying(error, handshaken)) throw new HungUp(error instanceof Error ? error.message : String(error));
+    if (worthRetrying(error, handshaken)) throw new HungUp(messageOf(error));
     throw new Refusal(connectFailure(error, settings, identities.problems));
   } finally {
     signal.removeEventListener('abort', giveUp);
@@ -92,7 +93,7 @@ export async function attempt(
 
 /** A key that could not be compared with known_hosts is not a known one. */
 function unchecked(error: unknown): ConnectionFailure {
-  const reason = printable(error instanceof Error ? error.message : String(error));
+  const reason = printable(messageOf(error));
   return { kind: 'host-key-unknown', offered: 'a key that could not be checked', fix: `mend this first: ${reason}` };
 }
 

@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks';
+import { newNonce } from '../nonce.js';
 import { Cutoff } from './cutoff.js';
 import { endRequest } from './end-request.js';
 import { spawnLocal } from './local-process.js';
 import { Markers } from './markers.js';
 import { requestProblem } from './request.js';
-import { newNonce, staged } from './stages.js';
+import { staged } from './stages.js';
 import { supervise } from './supervise.js';
 import type { ExecOutcome, ExecRequest, ExecResult, Target } from './target.js';
 import { uploadRequest } from './upload.js';
@@ -53,7 +54,7 @@ async function becoming(
   cutoff: Cutoff,
   startedAt: number,
 ): Promise<Omit<ExecResult, 'durationMs'>> {
-  const nonce = newNonce();
+  const nonce = newNonce('wt');
   const markers = new Markers(nonce);
   const running = await spawnLocal(staged(request, nonce), {});
   if ('kind' in running) return { outcome: running, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import SSHConfig, { glob, type Line, LineType } from 'ssh-config';
 import { Failure } from '../failure.js';
+import { messageOf } from '../message-of.js';
 import { EXIT } from '../outcome.js';
 
 /** What OpenSSH's configuration says about one host: values by lower-case keyword. */
@@ -44,7 +45,7 @@ function readLines(file: string, from: From): Line[] {
   try {
     config = SSHConfig.parse(text);
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const detail = messageOf(error);
     throw new Failure(`${file}: not a valid SSH configuration: ${detail}`, EXIT.configuration);
   }
   return [...config].flatMap((line) => acceptLine(line, { ...from, file }));

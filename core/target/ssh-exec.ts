@@ -1,13 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientChannel } from 'ssh2';
+import { newNonce } from '../nonce.js';
 import { printable } from '../printable.js';
 import type { Connection } from './connection.js';
 import { Cutoff } from './cutoff.js';
 import { endRequest } from './end-request.js';
 import { Markers } from './markers.js';
 import { quote } from './quote.js';
-import { newNonce, staged } from './stages.js';
+import { staged } from './stages.js';
 import { type Running, type Supervised, supervise } from './supervise.js';
 import type { ExecOutcome, ExecRequest } from './target.js';
 
@@ -28,7 +29,7 @@ async function run(
   ending: Ending,
   onAnswer = () => {},
 ): Promise<Supervised> {
-  const nonce = newNonce();
+  const nonce = newNonce('wt');
   const markers = new Markers(nonce);
   const cutoff = new Cutoff(request);
   const startedAt = performance.now();

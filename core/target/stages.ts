@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import login from './login.sh';
 import run from './run.sh';
 import start from './start.sh';
@@ -6,11 +5,6 @@ import type { ExecRequest } from './target.js';
 
 /** Seconds that the remote deadline comes after the caller's: the caller ends a group more thoroughly, while it can. */
 const GRACE_SECONDS = 2;
-
-/** A new marker that no output holds by chance: 96 bits. */
-export function newNonce(): string {
-  return `wt${randomBytes(12).toString('hex')}`;
-}
 
 /** A script without its comments: it travels as an argument and shows in process lists. */
 export function withoutComments(script: string): string {

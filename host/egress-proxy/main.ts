@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { UsageFailure } from '../../core/failure.js';
+import { messageOf } from '../../core/message-of.js';
 import { inheritedDescriptors } from './inherited.js';
 import { DEFAULT_LIMITS } from './limits.js';
 import { type LineSink, lineSink } from './line-sink.js';
@@ -45,7 +46,7 @@ function loadPolicy(path: string): Policy {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    return missingPolicy(error instanceof Error ? error.message : String(error));
+    return missingPolicy(messageOf(error));
   }
   return compilePolicy(parsePolicyFile(text, path));
 }
@@ -58,7 +59,7 @@ function reload(proxy: EgressProxy, path: string, note: (text: string) => void):
     note(`policy read again for tenant ${JSON.stringify(policy.tenant)}`);
     for (const warning of policy.warnings) note(`WARNING: ${warning}`);
   } catch (error) {
-    note(`ERROR: policy refused, the one before stays: ${error instanceof Error ? error.message : String(error)}`);
+    note(`ERROR: policy refused, the one before stays: ${messageOf(error)}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { lastLines } from '../../core/last-lines.js';
 import { type HostCgroups, makeHostCgroups } from '../cgroup.js';
 import type { Image } from '../image/image.js';
 import { authorise } from '../keys.js';
@@ -84,5 +85,5 @@ async function writeOnce(path: string, content: string): Promise<void> {
 /** The last lines that a host's boot said on its console, for an error. */
 export async function consoleTail(lab: string, host: string): Promise<string> {
   const text = await readFile(join(hostDirectory(lab, host), 'console.log'), 'utf8').catch(() => '');
-  return text.trimEnd().split('\n').slice(-5).join('\n');
+  return lastLines(text, 5);
 }

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { Failure } from '../../core/failure.js';
+import { lastLines } from '../../core/last-lines.js';
 import { EXIT } from '../../core/outcome.js';
 import { ensureMachinePackages } from '../machine-packages.js';
 import type { Suite } from '../names.js';
@@ -46,7 +47,10 @@ export async function runBuild({ suite, directory, cgroup, onProgress }: Build):
   }
   const result = await build;
   if (result.exitCode === 0) return;
-  throw new Failure(`the ${suite} image could not be built\n${lastLines(String(result.all ?? ''))}`, EXIT.couldNotTell);
+  throw new Failure(
+    `the ${suite} image could not be built\n${lastLines(String(result.all ?? ''), 8)}`,
+    EXIT.couldNotTell,
+  );
 }
 
 /**
@@ -70,8 +74,4 @@ function mmdebstrap(suite: Suite, directory: string, customize: string, sources:
     join(directory, 'root'),
     ...sources,
   ];
-}
-
-function lastLines(text: string): string {
-  return text.trimEnd().split('\n').slice(-8).join('\n');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digestOf } from '../../core/digest.js';
 import type { Suite } from '../names.js';
 import customize from './customize.sh';
 
@@ -21,5 +21,5 @@ export const CUSTOMIZE: string = customize;
 /** Name of the folder of a suite's image; another recipe has another name. */
 export function imageName(suite: Suite): string {
   const recipe = JSON.stringify([suite, process.arch, INCLUDED, INSTALLABLE, UNPACK_WITHOUT, CUSTOMIZE]);
-  return `${suite}-${createHash('sha256').update(recipe).digest('hex').slice(0, 12)}`;
+  return `${suite}-${digestOf(recipe).slice(0, 12)}`;
 }
