@@ -1,14 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { withExamples } from '../core/cli/program.js';
-import { FORMAT_NAMES, type Format } from '../core/report/format-names.js';
-
-export interface VerifyFlags {
-  readonly tenant?: string;
-  readonly config?: string;
-  readonly format: Format;
-  /** Seconds. */
-  readonly deadline: number;
-}
+import { FORMAT_NAMES } from '../core/report/format-names.js';
+import type { VerifyFlags } from './verify/host.js';
 
 /** The one `--format` of everything that verifies. */
 export function formatOption(): Option {

@@ -4,11 +4,19 @@ import { loadConfiguration } from '../../core/configuration/load.js';
 import { nearestOf } from '../../core/configuration/nearest.js';
 import { UsageFailure } from '../../core/failure.js';
 import type { ExitCode } from '../../core/outcome.js';
+import type { Format } from '../../core/report/format-names.js';
 import { openReport } from '../../core/report/session.js';
 import { hostProfile } from '../../profiles/host-profile.js';
 import { connectTo } from '../provision/connect.js';
 import { hostBundle } from '../provision/host-bundle.js';
-import type { VerifyFlags } from '../verify.js';
+
+export interface VerifyFlags {
+  readonly tenant?: string;
+  readonly config?: string;
+  readonly format: Format;
+  /** Seconds. */
+  readonly deadline: number;
+}
 
 function tenantsOf(known: readonly string[], host: string, tenant: string | undefined): void {
   if (tenant === undefined || known.includes(tenant)) return;
