@@ -1,4 +1,4 @@
-import { SINK_ADDRESS } from '../core/configuration/proxy-address.js';
+import { SINK_ADDRESS, SINK_PORTS } from '../core/configuration/proxy-address.js';
 import { RESERVED_DOMAIN } from './allow-pattern.js';
 import { PROXY_USER, policyPath } from './names.js';
 import type { ProfileFile, TenantProfile } from './profile.js';
@@ -20,7 +20,7 @@ export function renderPolicy(tenant: TenantProfile): ProfileFile {
     tenant: tenant.name,
     mode: 'enforce',
     allow: tenant.allow,
-    pins: [{ name: `*.sink.${RESERVED_DOMAIN}`, address: SINK_ADDRESS, ports: [80, 443] }],
+    pins: [{ name: `*.sink.${RESERVED_DOMAIN}`, address: SINK_ADDRESS, ports: [SINK_PORTS.http, SINK_PORTS.tunnel] }],
   };
   const content = `${JSON.stringify(policy, null, 2)}\n`;
   return { path: policyPath(tenant.name), content, mode: 0o640, owner: 'root', group: PROXY_USER };

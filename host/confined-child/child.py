@@ -180,11 +180,15 @@ def parse_answer(data):
     }
 
 
+def authority(attempt):
+    return "{0}:{1}".format(attempt["name"], attempt["namePort"])
+
+
 def try_proxy_http(attempt, deadline):
     with open_socket(attempt, socket.SOCK_STREAM) as sock:
         connect(sock, (attempt["address"], attempt["port"]), deadline)
         request = "GET http://{0}/{1} HTTP/1.1\r\nHost: {0}\r\nConnection: close\r\n\r\n"
-        at("send", sock.send, request.format(attempt["name"], attempt["nonce"]).encode())
+        at("send", sock.send, request.format(authority(attempt), attempt["nonce"]).encode())
         answer = parse_answer(receive(sock, deadline, lambda data: False))
     return dict(answer, echoed=attempt["nonce"] in answer["body"])
 
@@ -192,7 +196,7 @@ def try_proxy_http(attempt, deadline):
 def try_proxy_connect(attempt, deadline):
     with open_socket(attempt, socket.SOCK_STREAM) as sock:
         connect(sock, (attempt["address"], attempt["port"]), deadline)
-        request = "CONNECT {0}:443 HTTP/1.1\r\nHost: {0}:443\r\n\r\n".format(attempt["name"])
+        request = "CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n\r\n".format(authority(attempt))
         at("send", sock.send, request.encode())
         answer = parse_answer(receive(sock, deadline, lambda data: b"\r\n\r\n" in data))
         if answer["status"] == 200:
