@@ -49,24 +49,40 @@ function renderUnits({ tenants }: HostProfile): readonly ProfileUnit[] {
   const slices = [PARENT_SLICE, ...tenants.map(({ name }) => sliceUnit(name))];
   return [
     // Restarting a slice would end the work in it and give it another cgroup; its settings take effect on daemon-reload.
-    ...slices.map((name) => ({ name, enabled: false, active: true, onChange: null })),
+    ...slices.map((name) => ({ name, enabled: false, active: true, onChange: [] })),
     {
       name: RULESET_UNIT,
       enabled: true,
       active: true,
-      onChange: { paths: [PATHS.ruleset, unitPath(RULESET_UNIT)], action: 'reload' },
+      onChange: [{ paths: [PATHS.ruleset, unitPath(RULESET_UNIT)], action: 'reload' }],
     },
-    ...tenants.map(({ name }) => proxySocket(name)),
+    ...tenants.flatMap(({ name }) => proxyUnits(name)),
     // For the next boot: provision proves this one itself.
-    { name: PROOF_UNIT, enabled: true, active: false, onChange: null },
+    { name: PROOF_UNIT, enabled: true, active: false, onChange: [] },
   ];
 }
 
-/** The service requires its socket, so that restarting the socket restarts a running service too. */
-function proxySocket(tenant: string): ProfileUnit {
-  const units = [proxySocketUnit(tenant), proxyServiceUnit(tenant)];
-  const paths = [...units.map(unitPath), policyPath(tenant), PATHS.bundle];
-  return { name: proxySocketUnit(tenant), enabled: true, active: true, onChange: { paths, action: 'restart' } };
+/**
+ * A new policy is read by the running proxy, so that no tunnel is dropped; a new program or unit file restarts it behind
+ * its socket, which keeps new connections waiting meanwhile. Only another address needs another socket.
+ */
+function proxyUnits(tenant: string): readonly ProfileUnit[] {
+  const [socket, service] = [proxySocketUnit(tenant), proxyServiceUnit(tenant)];
+  const onSocket = [unitPath(socket)];
+  return [
+    { name: socket, enabled: true, active: true, onChange: [{ paths: onSocket, action: 'restart' }] },
+    {
+      name: service,
+      enabled: false,
+      active: false,
+      onChange: [
+        // It requires its socket, and restarts with it (systemd.unit(5), Requires=).
+        { paths: onSocket, action: 'none' },
+        { paths: [unitPath(service), PATHS.bundle], action: 'try-restart' },
+        { paths: [policyPath(tenant)], action: 'try-reload-or-restart' },
+      ],
+    },
+  ];
 }
 
 /** The command that people and sudoers name. */

@@ -36,10 +36,16 @@ export interface ProfileUnit {
   readonly name: string;
   /** Started at boot. */
   readonly enabled: boolean;
-  /** Running now. A socket-activated service is not named here: its socket is. */
+  /** To be running. False: started by something else (its socket, the next boot), and left as it is. */
   readonly active: boolean;
-  /** Paths whose change means that the running unit is out of date, and what brings it up to date. */
-  readonly onChange: { readonly paths: readonly string[]; readonly action: 'restart' | 'reload' } | null;
+  /** What a running unit needs when files change. The first one that fits is carried out, so the strongest stands first. */
+  readonly onChange: readonly UnitReaction[];
+}
+
+export interface UnitReaction {
+  readonly paths: readonly string[];
+  /** A verb of systemctl(1); the `try-` ones do nothing where the unit is not running. `none`: another unit sees to it. */
+  readonly action: 'restart' | 'reload' | 'try-restart' | 'try-reload-or-restart' | 'none';
 }
 
 /** Everything that a contained host holds, in the order in which it may safely be put there: permission to launch last. */

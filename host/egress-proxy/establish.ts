@@ -43,10 +43,6 @@ export function establish<R extends Reader>(approach: Approach<R>): void {
     stop(approach, account, request.reason);
     return;
   }
-  if (context.isDraining()) {
-    stop(approach, account, 'shutting-down');
-    return;
-  }
   void decide(request.target, context.policy(), context.world).then((decision) => {
     const { reason, rule } = decision;
     if (client.destroyed || approach.leaving.destroyed) return leave(account, rule);

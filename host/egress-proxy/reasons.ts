@@ -46,7 +46,6 @@ export const REASONS = {
   'body-unexpected': { verdict: 'deny', status: 400, text: 'CONNECT takes no body' },
   'expectation-unsupported': { verdict: 'deny', status: 417, text: 'Unknown expectation' },
   'limit-connections': { verdict: 'deny', status: 503, text: 'Too many connections' },
-  'shutting-down': { verdict: 'deny', status: 503, text: 'The proxy is shutting down' },
 
   'resolve-failed': { verdict: 'allow', status: 502, text: 'The name does not resolve' },
   'resolve-timeout': { verdict: 'allow', status: 504, text: 'Resolving the name took too long' },

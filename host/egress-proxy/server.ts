@@ -24,7 +24,10 @@ export interface EgressProxy {
   readonly setPolicy: (policy: Policy) => void;
   /** Open connections of clients. */
   readonly open: () => number;
-  /** Takes no more connections, lets open ones end, cuts off what is left after the drain time. */
+  /**
+   * Takes no more connections, lets open ones end, cuts off what is left after the drain time. A connection that was
+   * taken is served, also where its request comes only now: the next process cannot see it.
+   */
   readonly drain: () => Promise<void>;
   /** Cuts off everything now. */
   readonly cut: () => void;

@@ -71,7 +71,7 @@ function reloadReason(rendered: RenderedHost, facts: HostFacts, changed: Readonl
 function compareUnits(rendered: RenderedHost, facts: HostFacts, changed: ReadonlySet<string>): readonly Change[] {
   return rendered.units.flatMap((unit) => {
     // The ruleset is compared by what is loaded, so a changed file is no reason of its own to load it again.
-    const desired = unit.name === RULESET_UNIT ? { ...unit, onChange: null } : unit;
+    const desired = unit.name === RULESET_UNIT ? { ...unit, onChange: [] } : unit;
     return found(compareUnit(needed(facts.units, unit.name), desired, changed));
   });
 }

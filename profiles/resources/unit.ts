@@ -1,4 +1,4 @@
-import type { ProfileUnit } from '../profile.js';
+import type { ProfileUnit, UnitReaction } from '../profile.js';
 import { type Change, type Operation, run } from './change.js';
 import type { UnitFact } from './facts.js';
 
@@ -69,18 +69,31 @@ function enablementSteps(fact: UnitFact, { name, enabled }: ProfileUnit): readon
 }
 
 function activitySteps(fact: UnitFact, desired: ProfileUnit, changed: ReadonlySet<string>): readonly Step[] {
-  const { name } = desired;
-  if (!desired.active) return [];
-  if (fact.activeState !== 'active') {
-    // systemctl(1): stop is no error for a unit that is not running; one that was never loaded answers 5.
-    const undo = [run(['systemctl', 'stop', '--', name], { accept: [5] })];
-    const words = fact.activeState === 'failed' ? 'start again' : 'start';
-    return [{ words, operation: run(['systemctl', 'start', '--', name]), undo, settle: [] }];
-  }
-  const { onChange } = desired;
-  if (onChange === null || !onChange.paths.some((path) => changed.has(path))) return [];
-  const operation = run(['systemctl', onChange.action, '--', name]);
-  return [{ words: onChange.action, operation, undo: [], settle: [operation] }];
+  const { name, active, onChange } = desired;
+  if (fact.activeState === 'active') return reactionSteps(name, onChange, changed);
+  if (!active) return [];
+  // systemctl(1): stop is no error for a unit that is not running; one that was never loaded answers 5.
+  const undo = [run(['systemctl', 'stop', '--', name], { accept: [5] })];
+  const words = fact.activeState === 'failed' ? 'start again' : 'start';
+  return [{ words, operation: run(['systemctl', 'start', '--', name]), undo, settle: [] }];
+}
+
+const WORDS = {
+  restart: 'restart',
+  reload: 'reload',
+  'try-restart': 'restart',
+  'try-reload-or-restart': 'reload',
+} as const;
+
+function reactionSteps(
+  name: string,
+  reactions: readonly UnitReaction[],
+  changed: ReadonlySet<string>,
+): readonly Step[] {
+  const action = reactions.find(({ paths }) => paths.some((path) => changed.has(path)))?.action ?? 'none';
+  if (action === 'none') return [];
+  const operation = run(['systemctl', action, '--', name]);
+  return [{ words: WORDS[action], operation, undo: [], settle: [operation] }];
 }
 
 /** The change that stops and forgets a unit that was ours; its file is removed by itself. Null where it is gone. */

@@ -66,7 +66,7 @@ t.test('the order of a configuration does not show, and the order of a host is f
   t.ok(names.indexOf('watertight-gamma.slice') < ruleset, 'cgroups exist before the rules that hold their ids');
   t.ok(ruleset < names.indexOf('watertight-proxy@acme.socket'));
   for (const { onChange } of units) {
-    for (const path of onChange?.paths ?? []) {
+    for (const path of onChange.flatMap(({ paths }) => paths)) {
       const rendered = files.some((file) => file.path === path) || path === '/usr/lib/watertight/watertight.mjs';
       t.ok(rendered, `${path} is a file of the profile`);
     }

@@ -15,6 +15,7 @@ import { rollbackOf } from '../../profiles/resources/rollback.js';
 import { unifiedDiff } from '../../profiles/resources/unified-diff.js';
 import { compareUser } from '../../profiles/resources/user.js';
 import type { Listing } from '../../profiles/ruleset-state.js';
+import { unitPath } from '../../profiles/unit-file.js';
 
 const PROFILE: HostProfile = {
   version: 1,
@@ -35,6 +36,7 @@ const BUNDLE = { sha256: 'a'.repeat(64), staged: '/var/lib/watertight/staged/wat
 const SUDOERS = '/etc/sudoers.d/watertight-acme';
 const POLICY = '/etc/watertight/tenants/acme/policy.json';
 const SOCKET = 'watertight-proxy@acme.socket';
+const SERVICE = 'watertight-proxy@acme.service';
 
 const ABSENT = { kind: 'absent' } as const;
 const LISTED: Listing = { kind: 'listed', text: 'table inet watertight {\n}' };
@@ -169,6 +171,8 @@ const OPENING = '/run/systemd/system.control/watertight-acme.slice.d/50-IPAddres
 const policy = RENDERED.files.find(({ path }) => path === POLICY) as ProfileFile;
 const ruleset = RENDERED.files.find(({ path }) => path === PATHS.ruleset) as ProfileFile;
 const permission = RENDERED.permissions[0] as ProfileFile;
+/** A host on which nobody has asked the proxy for anything yet. */
+const idle = changed(good, 'units', SERVICE, unit({ activeState: 'inactive', unitFileState: 'static' }));
 
 const cases: readonly { why: string; facts: HostFacts; plan: readonly string[]; run?: readonly string[] }[] = [
   {
@@ -211,20 +215,60 @@ const cases: readonly { why: string; facts: HostFacts; plan: readonly string[]; 
     run: [`systemctl unmask --runtime -- ${SOCKET}`, `systemctl enable -- ${SOCKET}`, `systemctl start -- ${SOCKET}`],
   },
   {
-    why: 'an edited policy restarts its proxy',
+    why: 'an edited policy is read again by its proxy, and no tunnel drops',
     facts: changed(good, 'files', POLICY, fileFact({ ...policy, content: '{}' })),
-    plan: framed(`file:${POLICY}`, `unit:${SOCKET}`),
-    run: [`write ${POLICY}`, `systemctl restart -- ${SOCKET}`],
+    plan: framed(`file:${POLICY}`, `unit:${SERVICE}`),
+    run: [`write ${POLICY}`, `systemctl try-reload-or-restart -- ${SERVICE}`],
+  },
+  {
+    why: 'an edited policy of a proxy that is not running: its next start reads it',
+    facts: changed(idle, 'files', POLICY, fileFact({ ...policy, content: '{}' })),
+    plan: framed(`file:${POLICY}`),
+  },
+  {
+    why: 'a changed service restarts behind its socket, and reads the policy at its start',
+    facts: changed(
+      changed(good, 'files', POLICY, fileFact({ ...policy, content: '{}' })),
+      'files',
+      unitPath(SERVICE),
+      fileFact({ ...policy, content: 'old' }),
+    ),
+    plan: framed(`file:${POLICY}`, `file:${unitPath(SERVICE)}`, 'unit:daemon-reload', `unit:${SERVICE}`),
+    run: [
+      `write ${POLICY}`,
+      `write ${unitPath(SERVICE)}`,
+      'systemctl daemon-reload',
+      `systemctl try-restart -- ${SERVICE}`,
+    ],
+  },
+  {
+    why: 'another address: the socket restarts, and its service with it, once',
+    facts: [SOCKET, SERVICE].reduce(
+      (facts, name) => changed(facts, 'files', unitPath(name), fileFact({ ...policy, content: 'old' })),
+      good,
+    ),
+    plan: framed(`file:${unitPath(SOCKET)}`, `file:${unitPath(SERVICE)}`, 'unit:daemon-reload', `unit:${SOCKET}`),
+  },
+  {
+    why: 'a masked service: nothing stands behind the socket',
+    facts: changed(
+      good,
+      'units',
+      SERVICE,
+      unit({ loadState: 'masked', activeState: 'inactive', unitFileState: 'masked-runtime' }),
+    ),
+    plan: framed(`unit:${SERVICE}`),
+    run: [`systemctl unmask --runtime -- ${SERVICE}`],
   },
   {
     why: 'a wrong mode',
     facts: changed(good, 'files', POLICY, fileFact({ ...policy, mode: 0o666 })),
-    plan: framed(`file:${POLICY}`, `unit:${SOCKET}`),
+    plan: framed(`file:${POLICY}`, `unit:${SERVICE}`),
   },
   {
     why: 'a link in the place of a file',
     facts: changed(good, 'files', POLICY, { kind: 'other', type: 'symbolic link' }),
-    plan: framed(`file:${POLICY}`, `unit:${SOCKET}`),
+    plan: framed(`file:${POLICY}`, `unit:${SERVICE}`),
   },
   {
     why: 'a world-writable folder',
@@ -264,7 +308,7 @@ const cases: readonly { why: string; facts: HostFacts; plan: readonly string[]; 
   {
     why: 'a changed program',
     facts: changed(good, 'files', PATHS.bundle, { ...good.files.get(PATHS.bundle), sha256: 'b'.repeat(64) }),
-    plan: framed(`bundle:${PATHS.bundle}`, `unit:${SOCKET}`),
+    plan: framed(`bundle:${PATHS.bundle}`, `unit:${SERVICE}`),
   },
   {
     why: 'a widened permission alone needs no other change',
@@ -342,7 +386,11 @@ t.test('rolling back: last first, then slices, rules, units, and permission at t
   );
   const back = rollbackOf(changes);
   t.strictSame(commands(back.undo), [`rm -f -- ${SUDOERS}`, `write ${POLICY}`]);
-  t.strictSame(commands(back.settle), ['systemctl daemon-reload', 'nft -f -', `systemctl restart -- ${SOCKET}`]);
+  t.strictSame(commands(back.settle), [
+    'systemctl daemon-reload',
+    'nft -f -',
+    `systemctl try-reload-or-restart -- ${SERVICE}`,
+  ]);
   t.strictSame(commands(back.permissions), [`write ${SUDOERS}`]);
   const open = planOf({ ...good, ruleset: { ...good.ruleset, live: ABSENT } });
   t.strictSame(commands(rollbackOf(open).permissions), [], 'a host that was open before gets no permission back');

@@ -178,6 +178,73 @@ t.test('SIGHUP: a good policy takes over, a bad one is refused, tunnels stay', a
   t.same(await one.exited, [0, null]);
 });
 
+/** A service manager in small: holds the socket, starts the program anew each time it ends. */
+function managed(fd: number): { manager: ChildProcess; pids: number[]; ended: Promise<unknown[]> } {
+  const once_ = `echo pid $$ >&2; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$1" "$2"`;
+  const script = `while [ -e "$3" ]; do sh -c '${once_}' "$0" "$1" "$2"; done`;
+  const manager = spawn(
+    '/bin/sh',
+    ['-c', script, process.execPath, program, JSON.stringify({ policyPath, drainMs: 500 }), policyPath],
+    { stdio: ['ignore', 'ignore', 'pipe', fd] },
+  );
+  const pids: number[] = [];
+  if (manager.stderr) {
+    createInterface(manager.stderr).on('line', (line) => {
+      if (line.startsWith('pid ')) pids.push(Number(line.slice(4)));
+    });
+  }
+  return { manager, pids, ended: once(manager, 'exit') };
+}
+
+t.test('restarts behind the socket and reloads under load: not one connection is refused', async (t) => {
+  writePolicy(pinned([far.port]));
+  const { server, fd, port } = await heldSocket();
+  const { pids, ended } = managed(fd);
+  server.close();
+  let answered = 0;
+  let stop = false;
+  const broken: string[] = [];
+  const client = async (): Promise<void> => {
+    while (!stop) {
+      try {
+        const line = await tunnelTo(port, `r.sink.test:${far.port}`);
+        line.socket.end('whole');
+        const back = (await line.toEnd()).toString();
+        if (back !== 'whole') broken.push(`cut: ${back}`);
+      } catch (error) {
+        broken.push(String(error));
+      }
+      answered += 1;
+    }
+  };
+  const clients = Array.from({ length: 8 }, client);
+  /** Some requests later. */
+  const served = async (count: number): Promise<void> => {
+    const until = answered + count;
+    await eventually(() => answered >= until, 'requests go on');
+  };
+  await served(50);
+  const standing = await tunnelTo(port, `s.sink.test:${far.port}`);
+  for (let reload = 0; reload < 20; reload++) {
+    process.kill(pids.at(-1) ?? 0, 'SIGHUP');
+    await served(10);
+  }
+  standing.socket.end('through 20 reloads');
+  t.equal((await standing.toEnd()).toString(), 'through 20 reloads');
+  t.equal(pids.length, 1, 'a reload is no restart');
+  for (let restart = 1; restart <= 4; restart++) {
+    process.kill(pids.at(-1) ?? 0, 'SIGTERM');
+    await eventually(() => pids.length === restart + 1, 'the next process');
+    await served(50);
+  }
+  stop = true;
+  await Promise.all(clients);
+  t.strictSame(broken, []);
+  rmSync(policyPath);
+  process.kill(pids.at(-1) ?? 0, 'SIGTERM');
+  await ended;
+});
+
 t.test('50 clients killed in mid-tunnel leave no descriptor behind', async (t) => {
   writePolicy(pinned([far.port]));
   const { server, fd, port } = await heldSocket();
