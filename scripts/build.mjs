@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { $ } from 'zx';
 
 /** Bundled CommonJS libraries still call require for Node's own modules, and ssh2 asks where it stands. */
 const requireShim = [
@@ -26,6 +27,8 @@ await mkdir('dist', { recursive: true });
 const aside = await mkdtemp('dist/.build-');
 try {
   for (const program of programs) await bundle(program);
+  // A bundle can lack what only its start would tell: one that does not start takes nobody's place.
+  for (const { name } of programs) await $({ quiet: true })`${process.execPath} ${join(aside, name)} --version`;
   for (const file of await readdir(aside)) await rename(join(aside, file), join('dist', file));
 } finally {
   await rm(aside, { recursive: true, force: true });
