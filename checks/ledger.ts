@@ -4,7 +4,7 @@ import type { AttemptClaim, Observed } from './claim.js';
 import { packetsDue } from './judges/refused.js';
 
 /** How many packets (for the proxy and inbound: new connections) the claim's counter should have counted. */
-export function countDue(claim: AttemptClaim, observed: Observed): number {
+function countDue(claim: AttemptClaim, observed: Observed): number {
   switch (claim.counter) {
     case 'proxy':
       return packetsDue(observed.confined);

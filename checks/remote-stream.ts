@@ -1,4 +1,4 @@
-import type { VerifyEvent } from '../core/events.js';
+import type { EventOf, VerifyEvent } from '../core/events.js';
 import { parseEvent } from '../core/report/parse-event.js';
 import { describeOutcome, fixOf } from '../core/target/describe.js';
 import type { ExecResult, Target } from '../core/target/target.js';
@@ -16,7 +16,7 @@ type Emit = (event: VerifyEvent) => void;
 
 /** What came over the wire so far. */
 interface Stream {
-  finished: Extract<VerifyEvent, { type: 'finished' }> | null;
+  finished: EventOf<'finished'> | null;
   /** The first line that was no event of a run; null where there was none. */
   stray: string | null;
 }
@@ -39,7 +39,7 @@ function takeLine(stream: Stream, line: string, emit: Emit): void {
 }
 
 /** Why the stream is not the whole of a run; null where it is. */
-function failureOf(result: ExecResult, stream: Stream): Extract<VerifyEvent, { type: 'failure' }> | null {
+function failureOf(result: ExecResult, stream: Stream): EventOf<'failure'> | null {
   const { outcome } = result;
   const failure = (kind: string, reason: string, fix: string | null = null) =>
     ({ type: 'failure', kind, reason, fix }) as const;

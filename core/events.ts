@@ -60,3 +60,6 @@ export type VerifyEvent =
   /** Something kept the run from telling: host down, no permission, cut off. */
   | { readonly type: 'failure'; readonly kind: string; readonly reason: string; readonly fix: string | null }
   | { readonly type: 'finished'; readonly exit: number; readonly durationMs: number };
+
+/** The event of one type. */
+export type EventOf<T extends VerifyEvent['type']> = Extract<VerifyEvent, { type: T }>;

@@ -13,6 +13,7 @@ export class Failure extends Error {
   }
 }
 
+/** Something the person who called asked for that cannot be: exit 64. `fix` says what could. */
 export class UsageFailure extends Failure {
   override readonly name = 'UsageFailure';
   constructor(message: string, fix: string | null = null) {
@@ -33,6 +34,7 @@ export interface ConfigurationProblem {
   readonly expected: string;
 }
 
+/** A configuration file with everything that is wrong in it: exit 78. */
 export class ConfigurationFailure extends Failure {
   override readonly name = 'ConfigurationFailure';
   constructor(readonly problems: readonly ConfigurationProblem[]) {

@@ -27,6 +27,7 @@ export async function makeBuildCgroup(machine: Machine, lab: string): Promise<st
   return directory;
 }
 
+/** Where a host's cgroups are, made or not. */
 export function hostCgroups(machine: Machine, lab: string, host: string): HostCgroups {
   const [unified = '', ...caps] = places(machine, lab, host);
   return { unified, caps };

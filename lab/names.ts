@@ -31,10 +31,12 @@ export function checkHostCount(count: number): number {
   throw new UsageFailure(`a lab has 1 to ${MAX_HOSTS} hosts, not ${count}`);
 }
 
+/** Everything that a lab keeps on disk lies below. */
 export function labDirectory(lab: string): string {
   return `${LAB_ROOT}/${lab}`;
 }
 
+/** The lab's bridge, which is its network. */
 export function bridgeName(lab: string): string {
   return `wt-${lab}`;
 }
@@ -50,6 +52,7 @@ export function isLabInterface(lab: string, name: string): boolean {
   return name === bridge || (name.startsWith(`${bridge}-`) && /^\d\d$/.test(name.slice(bridge.length + 1)));
 }
 
+/** Name of host number `number`, from 1: `lab-01`. */
 export function hostName(number: number): string {
   return `lab-${twoDigits(number)}`;
 }
@@ -65,6 +68,7 @@ export interface Subnet {
   readonly gateway6: string;
 }
 
+/** The network of this index, 0 to 254. */
 export function subnet(index: number): Subnet {
   return { index, gateway: `10.98.${index}.1`, gateway6: `${prefix6(index)}::1` };
 }
@@ -82,6 +86,7 @@ function prefix6(index: number): string {
  * The networks a lab may take, in order of preference: the default lab begins at 0, any other at a place that its name
  * gives, so that a lab keeps its addresses from one day to the next.
  */
+/** The network of this index, 0 to 254. */
 export function subnetPreference(lab: string): readonly number[] {
   const start =
     lab === DEFAULT_LAB ? 0 : 1 + ([...lab].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % 250);

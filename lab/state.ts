@@ -56,6 +56,7 @@ function isWithin(value: unknown, least: number, most: number): value is number 
   return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
 }
 
+/** Writes the state aside and renames it: it is never half there. */
 export async function saveState(lab: string, state: LabState): Promise<void> {
   await mkdir(labDirectory(lab), { recursive: true, mode: 0o755 });
   await writeFile(`${stateFile(lab)}.new`, `${JSON.stringify(state, null, 2)}\n`);

@@ -39,12 +39,17 @@ export interface Question {
 
 export const provisionFix = ({ host }: Context): string => `watertight provision ${host}`;
 
+/** Yes. `found` is what was seen, `reason` the sentence about it. */
 export function present(found: string, reason: string): Judgement {
   return { presence: 'present', found, reason };
 }
+
+/** No: asked, and it is not so. */
 export function absent(found: string, reason: string): Judgement {
   return { presence: 'absent', found, reason };
 }
+
+/** Could not tell: never a yes, never a no. */
 export function cannotTell(reason: string, found = ''): Judgement {
   return { presence: 'error', found, reason };
 }

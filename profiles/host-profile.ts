@@ -21,7 +21,7 @@ export function hostProfile(configuration: Configuration, hostName: string): Hos
 }
 
 /** One tenant with its proxy's endpoint settled. */
-export function tenantProfile(tenant: TenantEntry): TenantProfile {
+function tenantProfile(tenant: TenantEntry): TenantProfile {
   return {
     name: tenant.name,
     allow: tenant.allow,

@@ -17,29 +17,6 @@ export type RulesetComparison =
 /** Shell functions `live_listing` and `scratch_listing NAME`; they expect $NONCE to be set. */
 export const LISTING_FUNCTIONS = listingFunctions;
 
-/**
- * The program and script that list the live table and the ruleset file; run it as root and hand its stdout to
- * `readRulesetComparison`.
- * @param path absolute path of the installed ruleset
- * @param nonce letters and digits that frame the answers
- */
-export function rulesetComparisonRequest(path: string, nonce: string) {
-  const main = ['NONCE=$1', 'live_listing', 'if [ -r "$2" ]; then scratch_listing file <"$2"; fi', ''].join('\n');
-  return { command: ['/bin/sh', '-s', '--', nonce, path] as const, input: `${listingFunctions}\n${main}` };
-}
-
-/** Judges the answers of `rulesetComparisonRequest`. A missing answer is unknown, never equal. */
-export function readRulesetComparison(stdout: string, nonce: string): RulesetComparison {
-  const listings = readListings(stdout, nonce);
-  const live = listings.get('live');
-  const file = listings.get('file');
-  if (live === undefined) return { kind: 'unknown', reason: 'the host did not answer how the table stands' };
-  if (live.kind === 'listed' && file === undefined) {
-    return { kind: 'unknown', reason: 'the ruleset file is not there to compare with' };
-  }
-  return compareListings(live, file ?? { kind: 'absent' });
-}
-
 /** Every framed listing in a script's output, by its name. */
 export function readListings(stdout: string, nonce: string): ReadonlyMap<string, Listing> {
   const listings = new Map<string, Listing>();

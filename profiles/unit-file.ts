@@ -13,6 +13,7 @@ export function unitFile(name: string, sections: readonly UnitSection[]): Profil
   return { path: unitPath(name), content, mode: 0o644, owner: 'root', group: 'root' };
 }
 
+/** Where a unit that an administrator wrote belongs (systemd.unit(5)). */
 export function unitPath(name: string): string {
   return `${PATHS.units}/${name}`;
 }

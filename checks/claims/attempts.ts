@@ -18,6 +18,7 @@ export function attempt(claim: string, kind: AttemptKind, family: 4 | 6, address
   return { id: `${claim} ${kind} ${place} ${nonce}`, kind, family, address, port, nonce, deadline: DIRECT_DEADLINE_MS };
 }
 
+/** A TCP connection past the proxy. */
 export function directTcp(claim: string, family: 4 | 6, address: string, port: number): Attempt {
   return attempt(claim, 'tcp', family, address, port);
 }

@@ -10,7 +10,7 @@ const LIFE_MS = 60_000;
 const GRACE_MS = 5_000;
 
 /** `-I`: neither the environment nor a file beside the program changes what Python loads. */
-export const CHILD_COMMAND = ['/usr/bin/python3', '-I', '-c', childProgram] as const;
+const CHILD_COMMAND = ['/usr/bin/python3', '-I', '-c', childProgram] as const;
 
 /** A child program that makes attempts, one group after another. */
 export interface ChildSession {

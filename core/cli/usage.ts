@@ -5,7 +5,7 @@ import { UsageFailure } from '../failure.js';
 const ANSWERED = new Set(['commander.helpDisplayed', 'commander.version']);
 
 /** The command as typed, for example "watertight lab up". */
-export function pathOf(command: Command): string {
+function pathOf(command: Command): string {
   const parent = command.parent;
   return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
 }

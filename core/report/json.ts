@@ -9,7 +9,7 @@ function withoutType(item: object): object {
 }
 
 /** The document that docs/schema/verify-1.schema.json describes. */
-export function documentOf(record: RunRecord): Readonly<Record<string, unknown>> {
+function documentOf(record: RunRecord): Readonly<Record<string, unknown>> {
   return {
     schema: 'watertight/verify/1',
     version: record.started?.version ?? null,

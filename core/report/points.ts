@@ -1,4 +1,4 @@
-import type { VerifyEvent } from '../events.js';
+import type { EventOf, VerifyEvent } from '../events.js';
 import { addEvent, emptyRecord, incompleteness, type RunRecord } from './record.js';
 
 /** One line of a test report, for formats that know tests: TAP and JUnit. */
@@ -23,56 +23,50 @@ const ANSWERS = {
 } as const;
 
 /** The test point that an event amounts to; null where it is none. */
-export function pointOf(event: VerifyEvent): TestPoint | null {
+function pointOf(event: VerifyEvent): TestPoint | null {
   switch (event.type) {
     case 'started':
     case 'progress':
     case 'finished':
       return null;
-    case 'prerequisite': {
-      const { id, presence, reason, fix, found } = event;
-      return {
-        suite: 'prerequisites',
-        name: id,
-        answer: ANSWERS[presence],
-        word: presence,
-        reason,
-        fix,
-        details: { found },
-      };
-    }
-    case 'claim': {
-      const { tenant, id, claim, verdict, reason, hint, layer, evidence } = event;
-      const details = { layer, evidence };
-      return {
-        suite: tenant,
-        name: `${id}: ${claim}`,
-        answer: ANSWERS[verdict],
-        word: verdict,
-        reason,
-        fix: hint,
-        details,
-      };
-    }
-    case 'ledger': {
-      const { type: _, ...figures } = event;
-      return {
-        suite: event.tenant,
-        name: `ledger of ${event.claim} balances`,
-        answer: event.balanced ? 'yes' : 'could not tell',
-        word: event.balanced ? 'balanced' : 'unbalanced',
-        reason: event.balanced ? 'the figures agree' : 'the figures do not agree; the claim says what that means',
-        fix: null,
-        details: figures,
-      };
-    }
-    case 'failure': {
-      const { kind, reason, fix } = event;
-      return { suite: 'run', name: kind, answer: 'could not tell', word: 'failure', reason, fix, details: {} };
-    }
+    case 'prerequisite':
+      return prerequisitePoint(event);
+    case 'claim':
+      return claimPoint(event);
+    case 'ledger':
+      return ledgerPoint(event);
+    case 'failure':
+      return failurePoint(event);
     default:
       return event satisfies never;
   }
+}
+
+function prerequisitePoint({ id, presence, reason, fix, found }: EventOf<'prerequisite'>): TestPoint {
+  const answer = ANSWERS[presence];
+  return { suite: 'prerequisites', name: id, answer, word: presence, reason, fix, details: { found } };
+}
+
+function claimPoint({ tenant, id, claim, verdict, reason, hint, layer, evidence }: EventOf<'claim'>): TestPoint {
+  const answer = ANSWERS[verdict];
+  const details = { layer, evidence };
+  return { suite: tenant, name: `${id}: ${claim}`, answer, word: verdict, reason, fix: hint, details };
+}
+
+function ledgerPoint({ type: _, ...figures }: EventOf<'ledger'>): TestPoint {
+  return {
+    suite: figures.tenant,
+    name: `ledger of ${figures.claim} balances`,
+    answer: figures.balanced ? 'yes' : 'could not tell',
+    word: figures.balanced ? 'balanced' : 'unbalanced',
+    reason: figures.balanced ? 'the figures agree' : 'the figures do not agree; the claim says what that means',
+    fix: null,
+    details: figures,
+  };
+}
+
+function failurePoint({ kind, reason, fix }: EventOf<'failure'>): TestPoint {
+  return { suite: 'run', name: kind, answer: 'could not tell', word: 'failure', reason, fix, details: {} };
 }
 
 /** The point that keeps an incomplete run from looking green: such formats read "no tests" as a pass. */

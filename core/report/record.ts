@@ -1,7 +1,5 @@
-import type { ClaimResult, LedgerRow, PrerequisiteResult, VerifyEvent } from '../events.js';
+import type { ClaimResult, EventOf, LedgerRow, PrerequisiteResult, VerifyEvent } from '../events.js';
 import { EXIT, type ExitCode, exitOf } from '../outcome.js';
-
-type EventOf<T extends VerifyEvent['type']> = Extract<VerifyEvent, { type: T }>;
 
 /** All that one run said, sorted by kind. */
 export interface RunRecord {
@@ -13,6 +11,7 @@ export interface RunRecord {
   finished: EventOf<'finished'> | null;
 }
 
+/** The record of a run of which nothing has been heard. */
 export function emptyRecord(): RunRecord {
   return { started: null, prerequisites: [], claims: [], ledger: [], failures: [], finished: null };
 }

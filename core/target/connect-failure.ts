@@ -72,7 +72,7 @@ function tryIt(settings: SshSettings): string {
 }
 
 /** A bastion as ssh -J takes it. */
-export function jumpSpec(jump: SshSettings): string {
+function jumpSpec(jump: SshSettings): string {
   return `${jump.user}@${jump.address}:${jump.port}`;
 }
 

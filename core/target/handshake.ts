@@ -4,7 +4,7 @@ import type { Client } from 'ssh2';
 import { messageOf } from '../message-of.js';
 import { printable } from '../printable.js';
 import { connectFailure, worthRetrying } from './connect-failure.js';
-import { hostKeyCheck } from './host-key-check.js';
+import { type HostKeyCheck, hostKeyCheck } from './host-key-check.js';
 import type { SshSettings } from './settings.js';
 import { loadIdentities } from './ssh-identities.js';
 import type { ConnectionFailure } from './target.js';
@@ -52,18 +52,9 @@ export async function attempt(
     username: settings.user,
     authHandler: [...identities.methods],
     algorithms: { serverHostKey: [...check.algorithms] },
-    hostVerifier: (key: Buffer, verify: (accepted: boolean) => void) => {
-      check.judge(key).then(
-        (failure) => {
-          verdict.refusal = failure;
-          verify(failure === null);
-        },
-        (error: unknown) => {
-          verdict.refusal = unchecked(error);
-          verify(false);
-        },
-      );
-    },
+    hostVerifier: verifierOf(check, (refusal) => {
+      verdict.refusal = refusal;
+    }),
     readyTimeout: timeoutMs,
     ...KEEPALIVE,
     ...(socket === null ? {} : { sock: socket }),
@@ -89,6 +80,17 @@ export async function attempt(
   } finally {
     signal.removeEventListener('abort', giveUp);
   }
+}
+
+/** What ssh2 asks about the host's key. @param answered is told why it was refused, or null, before ssh2 goes on */
+function verifierOf(check: HostKeyCheck, answered: (refusal: ConnectionFailure | null) => void) {
+  return (key: Buffer, verify: (accepted: boolean) => void): void => {
+    const answer = (refusal: ConnectionFailure | null): void => {
+      answered(refusal);
+      verify(refusal === null);
+    };
+    check.judge(key).then(answer, (error: unknown) => answer(unchecked(error)));
+  };
 }
 
 /** A key that could not be compared with known_hosts is not a known one. */

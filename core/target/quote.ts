@@ -21,7 +21,7 @@ function quoteOne(arg: string): string {
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
 /** @throws RangeError where the text cannot be an argument of a process. */
-export function assertPassable(arg: string): void {
+function assertPassable(arg: string): void {
   if (arg.includes('\0')) throw new RangeError('an argument holds a NUL byte');
   if (LONE_SURROGATE.test(arg)) throw new RangeError('an argument holds half a surrogate pair');
 }

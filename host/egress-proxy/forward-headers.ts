@@ -15,7 +15,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields that may pass, as names and values in turn: no hop-by-hop ones, none that Connection names. */
-export function endToEnd(fields: readonly string[], without: ReadonlySet<string> = new Set()): string[] {
+function endToEnd(fields: readonly string[], without: ReadonlySet<string> = new Set()): string[] {
   const named = new Set<string>();
   for (let index = 0; index < fields.length; index += 2) {
     if (fields[index]?.toLowerCase() !== 'connection') continue;

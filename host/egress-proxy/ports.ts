@@ -18,6 +18,7 @@ export function parsePorts(text: string): readonly PortRange[] | null {
   return from === null || to === null || from > to || more.length > 0 ? null : [[from, to]];
 }
 
+/** Whether a port lies in one of the ranges, ends included. */
 export function includesPort(ranges: readonly PortRange[], port: number): boolean {
   return ranges.some(([from, to]) => port >= from && port <= to);
 }

@@ -15,7 +15,7 @@ const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 const PATH = /^[\u0021-\u0022\u0024-\u007e\u0080-\u00ff]*$/;
 
 /** Values of a header field, by lower-case name. */
-export function fieldValues(fields: readonly string[], name: string): string[] {
+function fieldValues(fields: readonly string[], name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index < fields.length; index += 2) {
     const field = fields[index] ?? '';

@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 
 /** Where a bare program name is looked for: the PATH that confined work itself has. */
-export const CONFINED_PATH = ['/usr/local/bin', '/usr/bin', '/bin'] as const;
+const CONFINED_PATH = ['/usr/local/bin', '/usr/bin', '/bin'] as const;
 
 export type Executable =
   | { readonly kind: 'found'; readonly path: string }

@@ -25,7 +25,7 @@ export async function containmentFacts(local: Target, tenant: TenantProfile): Pr
 }
 
 /** This boot's identity (proc_sys_kernel(5)). */
-export async function readBootId(): Promise<string> {
+async function readBootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }
 
@@ -33,7 +33,7 @@ export async function readBootId(): Promise<string> {
  * SHA-256 of the live table's normalised listing; null where there is no table.
  * @throws Error where nft gave no answer
  */
-export async function liveRulesetDigest(local: Target): Promise<string | null> {
+async function liveRulesetDigest(local: Target): Promise<string | null> {
   const result = await local.exec({ command: ['nft', 'list', 'table', 'inet', TABLE], deadlineMs: DEADLINE_MS });
   if (result.outcome.kind !== 'exited') throw new Error(`nft gave no answer (${result.outcome.kind})`);
   const said = result.outcome.status === 0 ? result.stdout : result.stderr;

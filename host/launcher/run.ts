@@ -9,7 +9,7 @@ import { containmentFacts } from './facts.js';
 import { launch } from './launch.js';
 
 /** Exit statuses of the launcher itself, as env(1), timeout(1) and container engines use them. */
-export const LAUNCHER_EXIT = { refused: 125, notExecutable: 126, notFound: 127 } as const;
+const LAUNCHER_EXIT = { refused: 125, notExecutable: 126, notFound: 127 } as const;
 
 export type RunResult =
   | { readonly kind: 'ended'; readonly ending: Ending; readonly note: string | null }

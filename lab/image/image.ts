@@ -16,7 +16,7 @@ export interface Image {
   readonly packages: string;
 }
 
-export function imageAt(name: string): Image {
+function imageAt(name: string): Image {
   return { name, root: join(IMAGES, name, 'root'), packages: join(IMAGES, name, 'packages') };
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 /** The run's sums. A test that was skipped, or is to be done, is none that passed. */
 export const totals = { passed: 0, failed: 0 };
 
+/** A heading of the run. */
 export function say(text) {
   process.stdout.write(`\n== ${text}\n`);
 }
@@ -44,6 +45,7 @@ export async function check(text, program, args) {
   count((await run(program, args)) === 0, text);
 }
 
+/** Counts one test that is not one of tap's, and says how it went. */
 export function count(passed, text) {
   if (passed) totals.passed += 1;
   else totals.failed += 1;
@@ -89,6 +91,7 @@ function add({ total, passed, failed }, status, text) {
     count(false, `${text}: tap ended with status ${status} after ${total} tests`);
 }
 
+/** Whether a program is in the PATH. */
 export function hasProgram(name) {
   return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', name]).status === 0;
 }
