@@ -7,6 +7,9 @@ export const REASON_HEADER = 'x-watertight-reason';
 
 export const CONNECTED = 'HTTP/1.1 200 Connection established\r\n\r\n';
 
+/** Statuses that tell the client to come back (RFC 9110, section 10.2.3; RFC 6585, section 4). */
+const RETRY: ReadonlySet<number> = new Set([429, 503]);
+
 /** Body for people; says the fact and nothing of the policy. */
 export function answerBody(reason: Reason): string {
   return `watertight: ${REASONS[reason].text}.\n`;
@@ -19,6 +22,7 @@ export function answerFields(reason: Reason): Record<string, string> {
     'content-type': 'text/plain; charset=utf-8',
     'content-length': String(Buffer.byteLength(answerBody(reason))),
     'cache-control': 'no-store',
+    ...(RETRY.has(REASONS[reason].status) ? { 'retry-after': '1' } : {}),
   };
 }
 

@@ -1,6 +1,9 @@
 import { connect, type OnReadOpts, type Socket } from 'node:net';
 import type { Limits } from './limits.js';
-import type { FaultReason } from './reasons.js';
+import type { DenyReason, FaultReason } from './reasons.js';
+
+/** What keeps a connection from standing. */
+type DialFault = FaultReason | (DenyReason & 'limit-descriptors');
 
 /** What reads a socket: nothing in particular (a stream), or a callback with buffers of its own. */
 export interface Reader {
@@ -10,7 +13,7 @@ export interface Reader {
 export type Dialled<R extends Reader> =
   /** The socket is paused; errors before yours is listened to are swallowed, the socket is then destroyed. */
   | { readonly ok: true; readonly socket: Socket; readonly address: string; readonly reader: R }
-  | { readonly ok: false; readonly reason: FaultReason; readonly address: string };
+  | { readonly ok: false; readonly reason: DialFault; readonly address: string };
 
 export interface DialOptions {
   /** Addresses, tried in this order; the first to connect wins. Never names. */
@@ -19,7 +22,9 @@ export interface DialOptions {
   readonly limits: Pick<Limits, 'connectMs' | 'attemptMs'>;
 }
 
-const FAULTS: Readonly<Record<string, FaultReason>> = {
+const FAULTS: Readonly<Record<string, DialFault>> = {
+  EMFILE: 'limit-descriptors',
+  ENFILE: 'limit-descriptors',
   ECONNREFUSED: 'connect-refused',
   ECONNRESET: 'connect-refused',
   EHOSTUNREACH: 'connect-unreachable',

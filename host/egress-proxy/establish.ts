@@ -6,7 +6,7 @@ import type { Account, Outcome } from './decision-line.js';
 import { dial, type Reader } from './dial.js';
 import type { Head } from './head.js';
 import { accountFor, type ProxyContext } from './proxy-context.js';
-import { REASONS, type Reason } from './reasons.js';
+import { type DenyReason, REASONS, type Reason } from './reasons.js';
 import { readRequest } from './request.js';
 
 /** A request that was allowed and connected. Its decision line is not written yet. */
@@ -39,6 +39,11 @@ export function establish<R extends Reader>(approach: Approach<R>): void {
   const host = request.ok ? hostText(request.target.host) : request.host;
   const port = request.ok ? request.target.port : request.port;
   const account = accountFor(context, client, head.method, host, port);
+  const limit = overLimit(context, head);
+  if (limit !== null) {
+    stop(approach, account, limit);
+    return;
+  }
   if (!request.ok) {
     stop(approach, account, request.reason);
     return;
@@ -61,6 +66,11 @@ export function establish<R extends Reader>(approach: Approach<R>): void {
     };
     approach.leaving.once('close', left);
   });
+}
+
+function overLimit({ mayRequest, limits }: ProxyContext, { fields }: Head): DenyReason | null {
+  if (!mayRequest()) return 'limit-requests';
+  return fields.length > 2 * limits.headFields ? 'request-too-large' : null;
 }
 
 function stop<R extends Reader>(

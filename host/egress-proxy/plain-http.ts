@@ -80,6 +80,8 @@ function configure(server: Server): void {
   server.headersTimeout = 0;
   server.requestTimeout = 0;
   server.timeout = 0;
+  // Beyond its count the parser drops fields without a word: they are counted where requests are decided.
+  server.maxHeadersCount = 0;
 }
 
 const REFUSALS: Readonly<Record<string, Reason>> = {

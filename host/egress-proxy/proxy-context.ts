@@ -13,6 +13,8 @@ export interface ProxyContext {
   readonly limits: Limits;
   readonly writeLine: (line: string) => void;
   readonly isDraining: () => boolean;
+  /** Counts a request, and says whether its rate is still within the limit. */
+  readonly mayRequest: () => boolean;
 }
 
 /** Opens the account of a request of this client. */

@@ -46,6 +46,8 @@ export const REASONS = {
   'body-unexpected': { verdict: 'deny', status: 400, text: 'CONNECT takes no body' },
   'expectation-unsupported': { verdict: 'deny', status: 417, text: 'Unknown expectation' },
   'limit-connections': { verdict: 'deny', status: 503, text: 'Too many connections' },
+  'limit-descriptors': { verdict: 'deny', status: 503, text: 'Too many connections for the descriptors there are' },
+  'limit-requests': { verdict: 'deny', status: 429, text: 'Too many requests a second' },
 
   'resolve-failed': { verdict: 'allow', status: 502, text: 'The name does not resolve' },
   'resolve-timeout': { verdict: 'allow', status: 504, text: 'Resolving the name took too long' },
@@ -55,6 +57,7 @@ export const REASONS = {
   'connect-failed': { verdict: 'allow', status: 502, text: 'Connecting to the far side failed' },
   'upstream-closed': { verdict: 'allow', status: 502, text: 'The far side closed without an answer' },
   'upstream-malformed': { verdict: 'allow', status: 502, text: 'The far side sent a malformed answer' },
+  'body-timeout': { verdict: 'allow', status: 408, text: 'The body of the request took too long' },
   'upstream-timeout': { verdict: 'allow', status: 504, text: 'The far side took too long to answer' },
   'client-gone': { verdict: 'allow', status: 0, text: 'The client left before there was an answer' },
 } as const satisfies Record<string, ReasonMeaning>;

@@ -25,6 +25,7 @@ export function relay(exchange: Exchange, context: ProxyContext): void {
     if (!account.isDecided()) fail(exchange, 'upstream-closed');
   });
   outgoing.on('continue', () => response.writeContinue());
+  watchBody(exchange, context.limits.bodyMs);
   outgoing.on('response', (answer) => passOn(exchange, answer));
   response.sendDate = false;
   if (context.isDraining()) response.shouldKeepAlive = false;
@@ -37,6 +38,32 @@ export function relay(exchange: Exchange, context: ProxyContext): void {
     upstream.destroy();
   });
   incoming.pipe(outgoing);
+}
+
+/** A client that stops in the middle of its body is told so. Not one that waits for a 100, or that the far side holds up. */
+function watchBody(exchange: Exchange, bodyMs: number): void {
+  const { incoming, response, outgoing } = exchange;
+  const { headers } = incoming;
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    if (timer !== undefined) return;
+    timer = setTimeout(() => {
+      if (outgoing.writableNeedDrain) {
+        timer?.refresh();
+        return;
+      }
+      response.shouldKeepAlive = false;
+      fail(exchange, 'body-timeout');
+    }, bodyMs);
+  };
+  const end = (): void => clearTimeout(timer);
+  if (headers.expect === undefined) begin();
+  else outgoing.once('continue', begin);
+  incoming.on('data', () => timer?.refresh());
+  incoming.once('end', end);
+  incoming.once('close', end);
+  response.once('close', end);
 }
 
 function passOn(exchange: Exchange, answer: IncomingMessage): void {

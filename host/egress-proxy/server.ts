@@ -1,12 +1,14 @@
 import { createServer, type ListenOptions, type Socket } from 'node:net';
 import { answerAndClose } from './answer.js';
 import type { World } from './decide.js';
+import { descriptorLimit, shareDescriptors } from './descriptors.js';
 import { receive } from './front.js';
 import { DEFAULT_LIMITS, type Limits } from './limits.js';
 import { ownAddresses } from './own-addresses.js';
 import { plainHttp } from './plain-http.js';
 import type { Policy } from './policy.js';
 import { accountForRefusal, type ProxyContext } from './proxy-context.js';
+import { rateLimit } from './rate.js';
 import { REASONS } from './reasons.js';
 import { systemLookup } from './resolve.js';
 
@@ -16,6 +18,8 @@ export interface ProxyOptions {
   readonly limits?: Partial<Limits>;
   /** Resolver and own addresses, where not the system's. */
   readonly world?: Partial<World>;
+  /** Descriptors that the process may hold, where not the system's figure. */
+  readonly descriptors?: number;
 }
 
 export interface EgressProxy {
@@ -42,11 +46,15 @@ export function createProxy(options: ProxyOptions): EgressProxy {
   let policy = options.policy;
   let draining = false;
   const clients = new Set<Socket>();
+  /** Those among them that are only told that they are too many. */
+  let refused = 0;
+  const descriptors = shareDescriptors(options.descriptors === undefined ? descriptorLimit() : options.descriptors);
   const context: ProxyContext = {
     policy: () => policy,
     limits,
     writeLine: options.writeLine,
     isDraining: () => draining,
+    mayRequest: rateLimit(limits.requestsPerSecond),
     world: { lookup: systemLookup, isOwn: ownAddresses(), resolveMs: limits.resolveMs, ...options.world },
   };
   const http = plainHttp(context);
@@ -57,12 +65,18 @@ export function createProxy(options: ProxyOptions): EgressProxy {
     socket.on('error', ignore);
     clients.add(socket);
     socket.once('close', () => clients.delete(socket));
-    if (clients.size <= limits.connections) {
+    const most = Math.min(limits.connections, descriptors.served);
+    if (clients.size - refused <= most) {
       receive(context, http, socket);
       return;
     }
-    accountForRefusal(context, socket, 'limit-connections', REASONS['limit-connections'].status);
-    answerAndClose(socket, 'limit-connections', LINGER_MS);
+    const reason = most < limits.connections ? 'limit-descriptors' : 'limit-connections';
+    refused += 1;
+    socket.once('close', () => {
+      refused -= 1;
+    });
+    accountForRefusal(context, socket, reason, REASONS[reason].status);
+    answerAndClose(socket, reason, refused <= descriptors.answered ? LINGER_MS : 0);
   };
   const cut = (): void => {
     for (const socket of clients) socket.destroy();

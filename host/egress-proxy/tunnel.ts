@@ -24,6 +24,7 @@ export function downlink(buffer: ReadBuffer = readBuffer()): Downlink {
   const flushed = (): void => {
     if (!waiting || client === null || client.writableLength > 0) return;
     waiting = false;
+    buffer.flushed();
     upstream?.resume();
   };
   return {
@@ -44,8 +45,7 @@ export function downlink(buffer: ReadBuffer = readBuffer()): Downlink {
       client = to;
     },
     close: () => {
-      // An unfinished write still reads from the buffer: then it is left to the garbage collector.
-      if (client === null || client.writableLength === 0) buffer.release();
+      buffer.release();
       client = null;
       upstream = null;
     },

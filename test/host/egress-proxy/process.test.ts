@@ -8,7 +8,8 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import t from 'tap';
 import type { DecisionLine } from '../../../host/egress-proxy/decision-line.js';
-import { echo, eventually, pinned, policyFile, reasonOf, sink, statusOf, talk, tunnelTo } from './support.js';
+import { shareDescriptors } from '../../../host/egress-proxy/descriptors.js';
+import { echo, eventually, Line, pinned, policyFile, reasonOf, sink, statusOf, talk, tunnelTo } from './support.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'egress-proxy-'));
 const program = join(folder, 'proxy.mjs');
@@ -57,8 +58,8 @@ interface Started {
 }
 
 /** Passes the socket as descriptor 3, with the process id that sd_listen_fds(3) asks for. */
-function start(fd: number, options: Record<string, unknown> = {}, listenPid = '$$'): Started {
-  const script = `LISTEN_FDS=1 LISTEN_PID=${listenPid} exec "$0" "$1" "$2"`;
+function start(fd: number, options: Record<string, unknown> = {}, listenPid = '$$', before = ''): Started {
+  const script = `${before}LISTEN_FDS=1 LISTEN_PID=${listenPid} exec "$0" "$1" "$2"`;
   const child = spawn(
     '/bin/sh',
     ['-c', script, process.execPath, program, JSON.stringify({ policyPath, ...options })],
@@ -74,8 +75,8 @@ function start(fd: number, options: Record<string, unknown> = {}, listenPid = '$
   return { child, lines, notes, exited: once(child, 'exit') };
 }
 
-async function started(fd: number, options: Record<string, unknown> = {}): Promise<Started> {
-  const one = start(fd, options);
+async function started(fd: number, options: Record<string, unknown> = {}, before = ''): Promise<Started> {
+  const one = start(fd, options, '$$', before);
   await eventually(() => one.notes.some((note) => note.includes('listening on')), 'listening');
   return one;
 }
@@ -174,6 +175,33 @@ t.test('SIGHUP: a good policy takes over, a bad one is refused, tunnels stay', a
   line.socket.write('open');
   t.equal((await line.bytes(4)).toString(), 'open');
   line.socket.destroy();
+  one.child.kill('SIGTERM');
+  t.same(await one.exited, [0, null]);
+});
+
+t.test('descriptors run out: whoever comes is answered, and what stands goes on', async (t) => {
+  t.same(shareDescriptors(65_536), { served: 32_672, answered: 64 }, 'as the unit has it');
+  t.same(shareDescriptors(null), { served: Number.POSITIVE_INFINITY, answered: 64 });
+  writePolicy(pinned([far.port]));
+  const { server, fd, port } = await heldSocket();
+  const one = await started(fd, {}, 'ulimit -n 128; ');
+  server.close();
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, async () => {
+      const line = await Line.to(port);
+      line.socket.write(`CONNECT d.sink.test:${far.port} HTTP/1.1\r\n\r\n`);
+      return { line, head: await line.upTo('\r\n\r\n') };
+    }),
+  );
+  const standing = answers.filter(({ head }) => statusOf(head) === 200);
+  t.ok(standing.length >= 20, `${standing.length} tunnels stand`);
+  const others = answers.filter(({ head }) => statusOf(head) !== 200);
+  t.same([...new Set(others.map(({ head }) => reasonOf(head)))], ['limit-descriptors'], 'each of the others is told');
+  for (const { line } of standing) line.socket.write('alive');
+  for (const { line } of standing) t.equal((await line.bytes(5)).toString(), 'alive');
+  for (const { line } of answers) line.socket.destroy();
+  await eventually(() => descriptors(one.child.pid) < 64, 'descriptors are back');
+  (await tunnelTo(port, `a.sink.test:${far.port}`)).socket.destroy();
   one.child.kill('SIGTERM');
   t.same(await one.exited, [0, null]);
 });

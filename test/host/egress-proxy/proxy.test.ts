@@ -3,6 +3,8 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import t from 'tap';
+import { rateLimit } from '../../../host/egress-proxy/rate.js';
+import { lentBuffers } from '../../../host/egress-proxy/read-buffers.js';
 import {
   closeAll,
   echo,
@@ -573,10 +575,113 @@ t.test('limits have their own answers', async (t) => {
   const loris = await Promise.all([talk(port, 'CONNECT a.sink'), talk(port, 'GET http://a.sink')]);
   for (const answer of loris) t.equal(reasonOf(answer), 'request-timeout');
   const tunnels = [await tunnelTo(port, `a.sink.test:${far.port}`), await tunnelTo(port, `a.sink.test:${far.port}`)];
-  t.equal(reasonOf(await talk(port, 'GET / HTTP/1.1\r\n\r\n')), 'limit-connections');
+  const refused = await Promise.all([1, 2, 3].map(() => talk(port, 'GET / HTTP/1.1\r\n\r\n')));
+  for (const answer of refused) {
+    t.equal(reasonOf(answer), 'limit-connections');
+    t.match(answer.toString(), /^retry-after: 1\r$/m);
+  }
   for (const line of tunnels) line.socket.destroy();
+  await eventually(() => proxy.open() === 0, 'all gone');
+  (await tunnelTo(port, `a.sink.test:${far.port}`)).socket.destroy();
   t.match(
-    lines.map((line) => line.reason),
-    ['request-timeout', 'request-timeout', 'pinned', 'pinned', 'limit-connections'],
+    lines.filter(({ event }) => event === 'decision').map((line) => line.reason),
+    ['request-timeout', 'request-timeout', 'pinned', 'pinned', ...Array(3).fill('limit-connections'), 'pinned'],
   );
+});
+
+t.test('requests a second', async (t) => {
+  let now = 0;
+  const may = rateLimit(4, () => now);
+  const granted = (count: number): number => Array.from({ length: count }, () => may()).filter(Boolean).length;
+  t.equal(granted(10), 4, "a second's worth at once");
+  now += 500;
+  t.equal(granted(10), 2, 'and then as time goes');
+  now += 60_000;
+  t.equal(granted(10), 4, 'what was not used is not saved up');
+
+  const far = await sink(echo);
+  const { proxy, port, decisions } = await running(pinned([far.port]), { limits: { requestsPerSecond: 3 } });
+  t.teardown(() => closeAll(proxy, [far]));
+  const standing = await tunnelTo(port, `a.sink.test:${far.port}`);
+  const asked = `${'GET http://no.test/ HTTP/1.1\r\nHost: no.test\r\n\r\n'.repeat(5)}`;
+  const line = await Line.to(port);
+  line.socket.end(asked);
+  const answers = (await line.toEnd()).toString();
+  t.same(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 403', 'HTTP/1.1 403', ...Array(3).fill('HTTP/1.1 429')]);
+  t.equal(decisions().filter(({ reason }) => reason === 'limit-requests').length, 3, 'each has its line');
+  standing.socket.write('on');
+  t.equal((await standing.bytes(2)).toString(), 'on', 'tunnels that stand are not requests');
+  standing.socket.destroy();
+});
+
+t.test('fields beyond their number are refused, not dropped', async (t) => {
+  const { proxy, port } = await running(policyFile({ allow: ['example.com'] }));
+  t.teardown(() => closeAll(proxy, []));
+  for (const count of [101, 2500]) {
+    const fields = 'X: a\r\n'.repeat(count);
+    const get = `GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n${fields}Connection: close\r\n\r\n`;
+    t.equal(reasonOf(await talk(port, get)), 'request-too-large', `${count} fields`);
+  }
+});
+
+t.test('who stops in the middle of a body is told so, and who waits is not', async (t) => {
+  const slow = createHttpServer((request, response) => {
+    request.resume();
+    request.on('end', () => setTimeout(() => response.end('late'), 400));
+  });
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  const far = (slow.address() as AddressInfo).port;
+  // Takes the head, then nothing: no 100, no body.
+  const deaf = await sink((socket) => socket.pause());
+  const { proxy, port, decisions } = await running(pinned([far, deaf.port]), {
+    limits: { bodyMs: 150, answerMs: 1000 },
+  });
+  t.teardown(() => closeAll(proxy, [slow, deaf]));
+  const post = (to: number, extra = '') =>
+    `POST http://b.sink.test:${to}/ HTTP/1.1\r\nHost: b.sink.test:${to}\r\nConnection: close\r\n${extra}`;
+  t.equal(reasonOf(await talk(port, `${post(far)}Content-Length: 5\r\n\r\nhe`)), 'body-timeout', 'with a length');
+  t.equal(
+    reasonOf(await talk(port, `${post(far)}Transfer-Encoding: chunked\r\n\r\n3\r\nab`)),
+    'body-timeout',
+    'chunked',
+  );
+  t.match(
+    (await talk(port, `${post(far)}Content-Length: 2\r\n\r\nok`)).toString(),
+    /late$/,
+    'the far side takes its time',
+  );
+  const waiting = `${post(deaf.port)}Content-Length: 5\r\nExpect: 100-continue\r\n\r\n`;
+  t.equal(reasonOf(await talk(port, waiting)), 'upstream-timeout', 'the far side never said 100');
+  const large = `${post(deaf.port)}Content-Length: 20000000\r\n\r\n`;
+  t.equal(reasonOf(await talk(port, large + 'x'.repeat(20_000_000))), 'upstream-timeout', 'the far side reads nothing');
+  t.same(
+    decisions().map(({ status }) => status),
+    [408, 408, 200, 504, 504],
+  );
+});
+
+t.test('a tunnel that is silent for too long ends', async (t) => {
+  const far = await sink(echo);
+  const { proxy, port, lines } = await running(pinned([far.port]), { limits: { idleMs: 200 } });
+  t.teardown(() => closeAll(proxy, [far]));
+  const line = await tunnelTo(port, `i.sink.test:${far.port}`);
+  t.equal((await line.toEnd()).length, 0);
+  await eventually(() => lines.length === 2, 'its end line');
+});
+
+t.test('a tunnel whose last read met a slow client keeps no large buffer', async (t) => {
+  const far = await sink((socket) => {
+    socket.once('data', () => socket.write(Buffer.alloc(4_000_000)));
+  });
+  const { proxy, port } = await running(pinned([far.port]));
+  t.teardown(() => closeAll(proxy, [far]));
+  const lines = await Promise.all(Array.from({ length: 10 }, () => tunnelTo(port, `m.sink.test:${far.port}`)));
+  for (const line of lines) line.socket.pause();
+  for (const line of lines) line.socket.write('go');
+  await eventually(() => lentBuffers() >= 8, 'clients that do not read hold large ones');
+  for (const line of lines) line.socket.resume();
+  await Promise.all(lines.map((line) => line.bytes(4_000_000)));
+  await eventually(() => lentBuffers() === 0, 'all are given back');
+  t.equal(proxy.open(), 10, 'while the tunnels stand');
+  for (const line of lines) line.socket.destroy();
 });

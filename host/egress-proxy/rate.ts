@@ -1,0 +1,17 @@
+/**
+ * A token bucket that holds one second's worth: each call takes one, and says whether there was one.
+ *
+ * @param now a clock in ms that never goes back
+ */
+export function rateLimit(perSecond: number, now: () => number = () => performance.now()): () => boolean {
+  let tokens = perSecond;
+  let filledAt = now();
+  return () => {
+    const at = now();
+    tokens = Math.min(perSecond, tokens + ((at - filledAt) * perSecond) / 1000);
+    filledAt = at;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}
