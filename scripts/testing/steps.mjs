@@ -61,7 +61,7 @@ export async function tap(text, files, args, environment) {
     // In a log the TAP itself is the report; with an output file beside it tap would print it twice.
     const onTerminal = process.stdout.isTTY === true;
     const report = onTerminal ? ['--reporter=base', `--output-file=${file}`] : ['--reporter=tap'];
-    const options = ['run', '--disable-coverage', ...report, ...args, ...files];
+    const options = ['run', ...report, ...args, ...files];
     let printed = '';
     const onOutput = onTerminal
       ? null
