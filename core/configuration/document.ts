@@ -1,4 +1,15 @@
-import { type Alias, type Document, isAlias, isMap, isNode, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml';
 import type { ConfigurationProblem } from '../failure.js';
 import { printable } from '../printable.js';
 import { shown } from './shown.js';
@@ -37,28 +48,21 @@ export function readDocument(text: string, file: string): ConfigurationDocument 
     const { line, col } = counter.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
+  const problemAt = (offset: number, value: string, expected: string): ConfigurationProblem => {
+    return { file, ...placeOf(offset), path: '', value, expected };
+  };
   const broken = document.errors.find((error) => error.code !== 'DUPLICATE_KEY');
   // After the first syntax error the rest is mostly its echo.
   const errors = broken ? [broken] : [...document.errors, ...document.warnings];
-  const problems: ConfigurationProblem[] = errors.map((error) => ({
-    file,
-    ...placeOf(error.pos[0]),
-    path: '',
-    value: tokenAt(text, error.pos[0]),
-    expected:
-      error.code === 'DUPLICATE_KEY' ? 'each key once in a mapping' : `valid YAML (${printable(error.message)})`,
-  }));
+  const problems = errors.map((error) => {
+    const [offset] = error.pos;
+    return problemAt(offset, tokenAt(text, offset), expectedInstead(error));
+  });
   const usable = broken === undefined;
   const data = usable ? plainData(document) : { bomb: null };
   if (data.bomb) {
-    const place = placeOf(data.bomb.range?.[0] ?? 0);
-    problems.push({
-      file,
-      ...place,
-      path: '',
-      value: shown(`*${data.bomb.source}`),
-      expected: 'no more than a few aliases',
-    });
+    const { range, source } = data.bomb;
+    problems.push(problemAt(range?.[0] ?? 0, shown(`*${source}`), 'no more than a few aliases'));
   }
   return {
     data: data.value,
@@ -66,6 +70,10 @@ export function readDocument(text: string, file: string): ConfigurationDocument 
     problems,
     usable: usable && !data.bomb,
   };
+}
+
+function expectedInstead({ code, message }: YAMLError): string {
+  return code === 'DUPLICATE_KEY' ? 'each key once in a mapping' : `valid YAML (${printable(message)})`;
 }
 
 function plainData(document: Document): { readonly value?: unknown; readonly bomb: Alias | null } {

@@ -47,9 +47,7 @@ export async function attempt(
   let handshaken = false;
   const ssh = new NodeSSH();
   const connecting = ssh.connect({
-    host: settings.address,
-    port: settings.port,
-    username: settings.user,
+    ...whereTo(settings, socket),
     authHandler: [...identities.methods],
     algorithms: { serverHostKey: [...check.algorithms] },
     hostVerifier: verifierOf(check, (refusal) => {
@@ -57,7 +55,6 @@ export async function attempt(
     }),
     readyTimeout: timeoutMs,
     ...KEEPALIVE,
-    ...(socket === null ? {} : { sock: socket }),
   });
   const client = ssh.connection;
   if (client === null) throw await connecting.catch((error: unknown) => error);
@@ -80,6 +77,10 @@ export async function attempt(
   } finally {
     signal.removeEventListener('abort', giveUp);
   }
+}
+
+function whereTo({ address, port, user }: SshSettings, socket: Duplex | null) {
+  return { host: address, port, username: user, ...(socket === null ? {} : { sock: socket }) };
 }
 
 /** What ssh2 asks about the host's key. @param answered is told why it was refused, or null, before ssh2 goes on */
