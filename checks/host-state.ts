@@ -1,3 +1,4 @@
+import type { RulesetComparison } from '../profiles/ruleset-state.js';
 import type { ChildIdentity } from './child-identity.js';
 
 /** What the kernel holds of a tenant's containment, read back. Each part may be unknown, and then says why. */
@@ -12,13 +13,8 @@ export interface HostState {
 }
 
 export type RulesetState =
-  | { readonly kind: 'listed'; readonly live: string; readonly comparison: RulesetDifference }
+  | { readonly kind: 'listed'; readonly live: string; readonly comparison: RulesetComparison }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'unknown'; readonly reason: string };
-
-export type RulesetDifference =
-  | { readonly kind: 'equal' }
-  | { readonly kind: 'differs'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string };
 
 export type ChildState =
