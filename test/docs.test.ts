@@ -22,10 +22,13 @@ t.test('every page that is linked is there', async (t) => {
     'docs/design.md',
     'docs/threat-model.md',
   ];
+  const { files } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { files: readonly string[] };
+  const packed = (path: string) => path === 'README.md' || files.some((file) => `${path}/`.startsWith(`${file}/`));
   for (const page of pages) {
     const text = await readFile(join(root, page), 'utf8');
     for (const [, link = ''] of text.matchAll(/\]\(([^)#:]+)\)/g)) {
       await t.resolves(readFile(join(root, dirname(page), link)), `${page} links to ${link}`);
+      t.ok(packed(join(dirname(page), link)), `${page} links to ${link}, which the tarball holds too`);
     }
   }
 });
