@@ -19,6 +19,8 @@ function socketUnit({ name, proxy }: TenantProfile): ProfileFile {
         ['ListenStream', `${proxy.address}:${proxy.port}`],
         ['Accept', 'no'],
         ['NoDelay', 'yes'],
+        // systemd puts a unit with an `@` into a slice that it makes for the prefix, and which then outlives the unit.
+        ['Slice', 'system.slice'],
       ],
     ],
     ['Install', [['WantedBy', 'sockets.target']]],
