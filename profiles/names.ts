@@ -97,6 +97,16 @@ export function policyPath(tenant: string): string {
   return `${PATHS.tenants}/${tenant}/policy.json`;
 }
 
+/** Folder that systemd makes for the tenant's proxy below /run, while it runs. */
+export function proxyRuntimeFolder(tenant: string): string {
+  return `watertight/proxy-${tenant}`;
+}
+
+/** Unix socket on which the tenant's proxy answers for its metrics and status. */
+export function proxyStatusPath(tenant: string): string {
+  return `/run/${proxyRuntimeFolder(tenant)}/status.sock`;
+}
+
 /** Drop-in that lets the tenant's runtimes launch confined work, and nothing else. */
 export function sudoersPath(tenant: string): string {
   // sudo skips drop-ins with a dot in the name (sudoers(5)); tenant names have none.

@@ -1,4 +1,12 @@
-import { PATHS, PROXY_USER, policyPath, proxyServiceUnit, proxySocketUnit } from './names.js';
+import {
+  PATHS,
+  PROXY_USER,
+  policyPath,
+  proxyRuntimeFolder,
+  proxyServiceUnit,
+  proxySocketUnit,
+  proxyStatusPath,
+} from './names.js';
 import type { ProfileFile, TenantProfile } from './profile.js';
 import { unitFile } from './unit-file.js';
 
@@ -39,7 +47,10 @@ function serviceUnit({ name }: TenantProfile): ProfileFile {
   ] as const;
   const service = [
     ['Type', 'exec'],
-    ['ExecStart', `/usr/bin/node ${PATHS.bundle} egress-proxy --policy ${policyPath(name)}`],
+    [
+      'ExecStart',
+      `/usr/bin/node ${PATHS.bundle} egress-proxy --policy ${policyPath(name)} --status ${proxyStatusPath(name)}`,
+    ],
     ['ExecReload', '/bin/kill -HUP $MAINPID'],
     // Names are resolved on Node's thread pool: four, the default, are soon taken by names whose servers are silent.
     ['Environment', 'UV_THREADPOOL_SIZE=32'],
@@ -48,6 +59,9 @@ function serviceUnit({ name }: TenantProfile): ProfileFile {
     ['User', PROXY_USER],
     ['Group', PROXY_USER],
     ['Slice', 'system.slice'],
+    // Metrics and status: for root and the proxy's own group. Confined processes have an empty /run.
+    ['RuntimeDirectory', proxyRuntimeFolder(name)],
+    ['RuntimeDirectoryMode', '0750'],
     ['LimitNOFILE', '65536'],
     // A decision line a request is the audit trail, and the ledger counts them: none may be dropped.
     ['LogRateLimitIntervalSec', '0'],

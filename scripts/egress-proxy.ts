@@ -6,9 +6,10 @@ export function egressProxyCommand(): Command {
   const command = new Command('egress-proxy')
     .description("run a tenant's egress proxy on the socket that systemd passes in")
     .requiredOption('--policy <file>', "the tenant's policy")
-    .action(async ({ policy }: { policy: string }) => {
+    .option('--status <socket>', 'answer for metrics and status on this unix socket')
+    .action(async ({ policy, status }: { policy: string; status?: string }) => {
       const { runEgressProxy } = await import('../host/egress-proxy/main.js');
-      await runEgressProxy({ policyPath: policy });
+      await runEgressProxy({ policyPath: policy, ...(status === undefined ? {} : { statusPath: status }) });
     });
   return withExamples(command, [
     {

@@ -27,7 +27,11 @@ export function serveConnect(context: ProxyContext, client: Socket, head: Head, 
       account.decided({ ...outcome, status: 200 });
       client.write(CONNECTED);
       if (early.length > 0) upstream.write(early);
-      tunnel(client, upstream, reader, context.limits, ({ up, down }) => account.ended(up, down));
+      context.figures.tunnelOpened();
+      tunnel(client, upstream, reader, context.limits, ({ up, down, ending }) => {
+        context.figures.tunnelClosed();
+        account.ended(up, down, ending);
+      });
     },
   });
 }

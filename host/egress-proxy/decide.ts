@@ -5,8 +5,11 @@ import type { Policy } from './policy.js';
 import type { DenyReason, FaultReason, PassReason } from './reasons.js';
 import { type Lookup, resolveWithin } from './resolve.js';
 
-/** The whole decision: what the policy says, then what the addresses are. */
-export type Decision =
+/** The whole decision, and how long the name's resolution took. */
+export type Decision = Judgement & { readonly dnsMs: number };
+
+/** What the policy says, then what the addresses are. */
+type Judgement =
   | {
       readonly kind: 'route';
       readonly reason: PassReason;
@@ -31,16 +34,18 @@ export interface World {
 /** Decides on a name before any DNS query, then resolves it and judges every answer: one bad answer denies. */
 export async function decide(target: Authority, policy: Policy, world: World): Promise<Decision> {
   const said = policy.decide(target.host, target.port);
-  if (said.verdict === 'deny') return { kind: 'stop', reason: said.reason, rule: said.rule, address: '' };
+  if (said.verdict === 'deny') return { kind: 'stop', reason: said.reason, rule: said.rule, address: '', dnsMs: 0 };
   const { reason, rule } = said;
-  if (said.pin !== null) return { kind: 'route', reason, rule, addresses: [said.pin] };
-  if (target.host.kind === 'address') return judge([target.host.address], reason, rule, world.isOwn);
+  if (said.pin !== null) return { kind: 'route', reason, rule, addresses: [said.pin], dnsMs: 0 };
+  if (target.host.kind === 'address') return { ...judge([target.host.address], reason, rule, world.isOwn), dnsMs: 0 };
+  const askedAt = performance.now();
   const resolved = await resolveWithin(world.lookup, hostText(target.host), world.resolveMs);
-  if (!resolved.ok) return { kind: 'stop', reason: resolved.reason, rule, address: '' };
-  return judge(resolved.addresses, reason, rule, world.isOwn);
+  const dnsMs = performance.now() - askedAt;
+  if (!resolved.ok) return { kind: 'stop', reason: resolved.reason, rule, address: '', dnsMs };
+  return { ...judge(resolved.addresses, reason, rule, world.isOwn), dnsMs };
 }
 
-function judge(addresses: readonly string[], reason: PassReason, rule: string, isOwn: OwnAddress): Decision {
+function judge(addresses: readonly string[], reason: PassReason, rule: string, isOwn: OwnAddress): Judgement {
   for (const address of addresses) {
     const judged = classifyAddress(address);
     if (judged.kind === 'forbidden') return { kind: 'stop', reason: 'address-forbidden', rule: judged.range, address };

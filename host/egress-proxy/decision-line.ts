@@ -22,6 +22,21 @@ export interface DecisionLine {
   readonly duration_ms: number;
   readonly bytes_up: number;
   readonly bytes_down: number;
+  /** Of `duration_ms`: resolving the name; 0 where nothing was resolved. */
+  readonly dns_ms: number;
+  /** Of `duration_ms`: connecting to the far side; 0 where that was not tried. */
+  readonly connect_ms: number;
+  /** How the exchange ended; empty in a decision. */
+  readonly ended: Ending | '';
+}
+
+/** `closed`: both sides were done. `reset`: one of them broke off. `idle`: it was silent for too long. */
+export type Ending = 'closed' | 'reset' | 'idle';
+
+/** Where the time before an answer went, in ms. */
+export interface Spent {
+  readonly dnsMs: number;
+  readonly connectMs: number;
 }
 
 /** What is known of a request when its head has been read. */
@@ -39,25 +54,33 @@ export interface Outcome {
   readonly rule: string;
   readonly address: string;
   readonly status: number;
+  /** Absent where nothing was looked up or connected to. */
+  readonly spent?: Spent;
+}
+
+/** Who counts. */
+export interface Tally {
+  readonly decided: (reason: Reason) => void;
+  readonly ended: (bytesUp: number, bytesDown: number) => void;
 }
 
 /** The account of one request: one decision line, then at most one end line. */
 export interface Account {
   readonly decided: (outcome: Outcome) => void;
-  readonly ended: (bytesUp: number, bytesDown: number) => void;
+  readonly ended: (bytesUp: number, bytesDown: number, ending: Ending) => void;
   readonly isDecided: () => boolean;
 }
 
 let serial = 0;
 
 /** Opens the account of a request whose head is complete now. */
-export function openAccount(subject: Subject, write: (line: string) => void): Account {
+export function openAccount(subject: Subject, write: (line: string) => void, tally: Tally): Account {
   const startedAt = performance.now();
   let outcome: Outcome | null = null;
   let over = false;
   serial += 1;
   const id = serial.toString(36);
-  const line = (event: DecisionLine['event'], of: Outcome, bytesUp: number, bytesDown: number): void => {
+  const line = (event: DecisionLine['event'], of: Outcome, bytesUp: number, bytesDown: number, ended: Ending | '') => {
     const entry: DecisionLine = {
       event,
       id,
@@ -72,9 +95,12 @@ export function openAccount(subject: Subject, write: (line: string) => void): Ac
       reason: of.reason,
       rule: of.rule,
       status: of.status,
-      duration_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
+      duration_ms: micros(performance.now() - startedAt),
       bytes_up: bytesUp,
       bytes_down: bytesDown,
+      dns_ms: micros(of.spent?.dnsMs ?? 0),
+      connect_ms: micros(of.spent?.connectMs ?? 0),
+      ended,
     };
     write(JSON.stringify(entry));
   };
@@ -82,13 +108,20 @@ export function openAccount(subject: Subject, write: (line: string) => void): Ac
     decided: (decision) => {
       if (outcome !== null) return;
       outcome = decision;
-      line('decision', decision, 0, 0);
+      tally.decided(decision.reason);
+      line('decision', decision, 0, 0, '');
     },
-    ended: (bytesUp, bytesDown) => {
+    ended: (bytesUp, bytesDown, ending) => {
       if (outcome === null || over) return;
       over = true;
-      line('end', outcome, bytesUp, bytesDown);
+      tally.ended(bytesUp, bytesDown);
+      line('end', outcome, bytesUp, bytesDown, ending);
     },
     isDecided: () => outcome !== null,
   };
+}
+
+/** Milliseconds with three places. */
+function micros(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Authority, hostText } from './authority.js';
-import { decide } from './decide.js';
-import type { Account, Outcome } from './decision-line.js';
+import { type Decision, decide } from './decide.js';
+import type { Account, Outcome, Spent } from './decision-line.js';
 import { dial, type Reader } from './dial.js';
 import type { Head } from './head.js';
 import { accountFor, type ProxyContext } from './proxy-context.js';
@@ -41,31 +41,50 @@ export function establish<R extends Reader>(approach: Approach<R>): void {
   const account = accountFor(context, client, head.method, host, port);
   const limit = overLimit(context, head);
   if (limit !== null) {
-    stop(approach, account, limit);
+    stop(approach, account, refusalFor(limit));
     return;
   }
   if (!request.ok) {
-    stop(approach, account, request.reason);
+    stop(approach, account, refusalFor(request.reason));
     return;
   }
-  void decide(request.target, context.policy(), context.world).then((decision) => {
-    const { reason, rule } = decision;
-    if (client.destroyed || approach.leaving.destroyed) return leave(account, rule);
-    if (decision.kind === 'stop') return stop(approach, account, reason, rule, decision.address);
-    const options = { addresses: decision.addresses, port, limits: context.limits };
-    const cancel = dial(options, approach.makeReader, (dialled) => {
-      approach.leaving.removeListener('close', left);
-      if (!dialled.ok) return stop(approach, account, dialled.reason, rule, dialled.address);
-      const outcome = { reason, rule, address: dialled.address };
-      const { target, path } = request;
-      approach.connected({ target, path, account, upstream: dialled.socket, reader: dialled.reader, outcome });
-    });
-    const left = (): void => {
-      cancel();
-      leave(account, rule);
-    };
-    approach.leaving.once('close', left);
+  const { target, path } = request;
+  void decide(target, context.policy(), context.world).then((decision) => {
+    const { reason, rule, dnsMs } = decision;
+    if (client.destroyed || approach.leaving.destroyed) {
+      leave(account, rule, { dnsMs, connectMs: 0 });
+    } else if (decision.kind === 'stop') {
+      stop(approach, account, { reason, rule, address: decision.address, spent: { dnsMs, connectMs: 0 } });
+    } else {
+      connectTo(approach, account, { target, path }, decision);
+    }
   });
+}
+
+function connectTo<R extends Reader>(
+  approach: Approach<R>,
+  account: Account,
+  { target, path }: Pick<Established<R>, 'target' | 'path'>,
+  { addresses, reason, rule, dnsMs }: Decision & { readonly kind: 'route' },
+): void {
+  const startedAt = performance.now();
+  const spent = () => ({ dnsMs, connectMs: performance.now() - startedAt });
+  const options = { addresses, port: target.port, limits: approach.context.limits };
+  const cancel = dial(options, approach.makeReader, (dialled) => {
+    approach.leaving.removeListener('close', left);
+    const { address } = dialled;
+    if (!dialled.ok) {
+      stop(approach, account, { reason: dialled.reason, rule, address, spent: spent() });
+      return;
+    }
+    const outcome = { reason, rule, address, spent: spent() };
+    approach.connected({ target, path, account, upstream: dialled.socket, reader: dialled.reader, outcome });
+  });
+  const left = (): void => {
+    cancel();
+    leave(account, rule, spent());
+  };
+  approach.leaving.once('close', left);
 }
 
 function overLimit({ mayRequest, limits }: ProxyContext, { fields }: Head): DenyReason | null {
@@ -73,17 +92,16 @@ function overLimit({ mayRequest, limits }: ProxyContext, { fields }: Head): Deny
   return fields.length > 2 * limits.headFields ? 'request-too-large' : null;
 }
 
-function stop<R extends Reader>(
-  approach: Approach<R>,
-  account: Account,
-  reason: Reason,
-  rule = '',
-  address = '',
-): void {
-  account.decided({ reason, rule, address, status: REASONS[reason].status });
-  approach.refuse(reason);
+/** What is refused before any rule was asked. */
+function refusalFor(reason: DenyReason): Omit<Outcome, 'status'> {
+  return { reason, rule: '', address: '' };
 }
 
-function leave(account: Account, rule: string): void {
-  account.decided({ reason: 'client-gone', rule, address: '', status: 0 });
+function stop<R extends Reader>(approach: Approach<R>, account: Account, outcome: Omit<Outcome, 'status'>): void {
+  account.decided({ ...outcome, status: REASONS[outcome.reason].status });
+  approach.refuse(outcome.reason);
+}
+
+function leave(account: Account, rule: string, spent: Spent): void {
+  account.decided({ reason: 'client-gone', rule, address: '', status: 0, spent });
 }

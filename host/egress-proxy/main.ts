@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { UsageFailure } from '../../core/failure.js';
 import { messageOf } from '../../core/message-of.js';
 import { inheritedDescriptors } from './inherited.js';
 import { DEFAULT_LIMITS } from './limits.js';
 import { type LineSink, lineSink } from './line-sink.js';
-import { compilePolicy, missingPolicy, type Policy } from './policy.js';
-import { parsePolicyFile } from './policy-file.js';
+import { type PolicySource, policySource } from './policy-source.js';
 import { createProxy, type EgressProxy } from './server.js';
+import { type ProxyStatus, proxyStatus } from './status.js';
+import { serveStatus } from './status-server.js';
 
 export interface EgressProxyOptions {
   readonly policyPath: string;
@@ -14,6 +14,8 @@ export interface EgressProxyOptions {
   readonly listen?: { readonly host: string; readonly port: number };
   /** What is still open this long after SIGTERM is cut off, in ms. */
   readonly drainMs?: number;
+  /** Unix socket for metrics and status. */
+  readonly statusPath?: string;
 }
 
 const FLUSH_MS = 1000;
@@ -28,38 +30,59 @@ export async function runEgressProxy(options: EgressProxyOptions): Promise<void>
   const lines = lineSink(1, DEFAULT_LIMITS.logBytes);
   const notes = lineSink(2, DEFAULT_LIMITS.logBytes);
   const note = (text: string): void => notes.write(`egress-proxy: ${text}`);
-  const policy = loadPolicy(options.policyPath);
+  const source = policySource(options.policyPath);
   const limits = options.drainMs === undefined ? {} : { drainMs: options.drainMs };
-  const proxy = createProxy({ policy, writeLine: lines.write, limits });
+  const proxy = createProxy({ policy: source.first, writeLine: lines.write, limits });
   for (const where of placesToListen(options)) {
     const { host, port } = await proxy.listen(where);
-    note(`listening on ${host} port ${port} for tenant ${JSON.stringify(policy.tenant)}`);
+    note(`listening on ${host} port ${port} for tenant ${JSON.stringify(source.first.tenant)}`);
   }
-  for (const warning of policy.warnings) note(`WARNING: ${warning}`);
-  process.on('SIGHUP', () => reload(proxy, options.policyPath, note));
-  await untilAskedToStop(proxy);
+  for (const warning of source.first.warnings) note(`WARNING: ${warning}`);
+  process.on('SIGHUP', () => reload(proxy, source, note));
+  const stopped = untilAskedToStop(proxy);
+  const closeStatus = await openStatus(options, () => statusNow(proxy, source, lines), note);
+  await stopped;
+  closeStatus();
   await finish(lines, notes, note);
 }
 
-function loadPolicy(path: string): Policy {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    return missingPolicy(messageOf(error));
+/** A policy that cannot be read or is invalid is refused, and the one in force stays. */
+function reload(proxy: EgressProxy, source: PolicySource, note: (text: string) => void): void {
+  const result = source.reload();
+  if (!result.ok) {
+    note(`ERROR: policy refused, the one before stays: ${result.why}`);
+    return;
   }
-  return compilePolicy(parsePolicyFile(text, path));
+  proxy.setPolicy(result.policy);
+  note(`policy read again for tenant ${JSON.stringify(result.policy.tenant)}`);
+  for (const warning of result.policy.warnings) note(`WARNING: ${warning}`);
 }
 
-/** A policy that cannot be read or is invalid is refused, and the one in force stays. */
-function reload(proxy: EgressProxy, path: string, note: (text: string) => void): void {
+const started = new Date();
+
+function statusNow(proxy: EgressProxy, source: PolicySource, lines: LineSink): ProxyStatus {
+  return proxyStatus({
+    policy: proxy.policy(),
+    state: source.state(),
+    figures: proxy.figures(),
+    connections: proxy.open(),
+    linesLost: lines.lost(),
+    started,
+  });
+}
+
+/** Being watched is not what the proxy is for: it runs without. */
+async function openStatus(
+  { statusPath }: EgressProxyOptions,
+  status: () => ProxyStatus,
+  note: (text: string) => void,
+): Promise<() => void> {
+  if (statusPath === undefined) return () => {};
   try {
-    const policy = compilePolicy(parsePolicyFile(readFileSync(path, 'utf8'), path));
-    proxy.setPolicy(policy);
-    note(`policy read again for tenant ${JSON.stringify(policy.tenant)}`);
-    for (const warning of policy.warnings) note(`WARNING: ${warning}`);
+    return await serveStatus(statusPath, status);
   } catch (error) {
-    note(`ERROR: policy refused, the one before stays: ${messageOf(error)}`);
+    note(`WARNING: no metrics and no status: ${messageOf(error)}`);
+    return () => {};
   }
 }
 

@@ -13,6 +13,7 @@ export type PolicyDecision =
 /** A policy in the form in which it is asked: lookups cost a Map access a label, whatever the number of entries. */
 export interface Policy {
   readonly tenant: string;
+  readonly mode: PolicyFile['mode'];
   readonly decide: (host: CanonicalHost, port: number) => PolicyDecision;
   /** What a person should know of this policy, said loudly when it is loaded. */
   readonly warnings: readonly string[];
@@ -81,13 +82,14 @@ export function compilePolicy(file: PolicyFile): Policy {
     if (allowed.kind === 'other-port') return refuse(file, host, 'port-not-listed', '');
     return refuse(file, host, host.kind === 'address' ? 'address-not-listed' : unlisted, '');
   };
-  return { tenant: file.tenant, decide, warnings: warningsOf(file) };
+  return { tenant: file.tenant, mode: file.mode, decide, warnings: warningsOf(file) };
 }
 
 /** Policy for a tenant without one: it denies everything. */
 export function missingPolicy(why: string): Policy {
   return {
     tenant: '',
+    mode: 'enforce',
     decide: () => ({ verdict: 'deny', reason: 'policy-missing', rule: '' }),
     warnings: [`there is no policy (${why}): everything is denied`],
   };

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { World } from './decide.js';
 import { type Account, openAccount } from './decision-line.js';
+import type { Figures } from './figures.js';
 import type { Limits } from './limits.js';
 import type { Policy } from './policy.js';
 import type { Reason } from './reasons.js';
@@ -12,6 +13,7 @@ export interface ProxyContext {
   readonly world: World;
   readonly limits: Limits;
   readonly writeLine: (line: string) => void;
+  readonly figures: Figures;
   readonly isDraining: () => boolean;
   /** Counts a request, and says whether its rate is still within the limit. */
   readonly mayRequest: () => boolean;
@@ -20,7 +22,7 @@ export interface ProxyContext {
 /** Opens the account of a request of this client. */
 export function accountFor(context: ProxyContext, client: Socket, method: string, host: string, port: number): Account {
   const subject = { tenant: context.policy().tenant, client: clientName(client), method, host: shorten(host), port };
-  return openAccount(subject, context.writeLine);
+  return openAccount(subject, context.writeLine, context.figures);
 }
 
 /** Writes the one line of a request that got no further than its head. */

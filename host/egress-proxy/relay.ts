@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { Ending } from './decision-line.js';
 import type { Established } from './establish.js';
 import { responseFields } from './forward-headers.js';
 import type { ProxyContext } from './proxy-context.js';
@@ -15,7 +16,11 @@ export interface Exchange extends Pick<Established<object>, 'account' | 'outcome
 /** Carries the request's body to the far side and its answer back; writes the decision line when the answer is known. */
 export function relay(exchange: Exchange, context: ProxyContext): void {
   const { incoming, response, outgoing, account, upstream, outcome } = exchange;
-  upstream.setTimeout(context.limits.answerMs, () => fail(exchange, 'upstream-timeout'));
+  let silent = false;
+  upstream.setTimeout(context.limits.answerMs, () => {
+    silent = true;
+    fail(exchange, 'upstream-timeout');
+  });
   outgoing.on('error', (error: NodeJS.ErrnoException) => {
     fail(exchange, error.code?.startsWith('HPE_') ? 'upstream-malformed' : 'upstream-closed');
   });
@@ -31,13 +36,18 @@ export function relay(exchange: Exchange, context: ProxyContext): void {
   if (context.isDraining()) response.shouldKeepAlive = false;
   response.on('close', () => {
     if (!account.isDecided()) account.decided({ ...outcome, reason: 'client-gone', status: 0 });
-    account.ended(upstream.bytesWritten, upstream.bytesRead);
+    account.ended(upstream.bytesWritten, upstream.bytesRead, endingOf(response, silent));
     incoming.unpipe(outgoing);
     incoming.resume();
     outgoing.destroy();
     upstream.destroy();
   });
   incoming.pipe(outgoing);
+}
+
+function endingOf(response: ServerResponse, silent: boolean): Ending {
+  if (silent) return 'idle';
+  return response.writableFinished ? 'closed' : 'reset';
 }
 
 /** A client that stops in the middle of its body is told so. Not one that waits for a 100, or that the far side holds up. */

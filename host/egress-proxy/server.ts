@@ -2,6 +2,7 @@ import { createServer, type ListenOptions, type Socket } from 'node:net';
 import { answerAndClose } from './answer.js';
 import type { World } from './decide.js';
 import { descriptorLimit, shareDescriptors } from './descriptors.js';
+import { type FiguresNow, figures } from './figures.js';
 import { receive } from './front.js';
 import { DEFAULT_LIMITS, type Limits } from './limits.js';
 import { ownAddresses } from './own-addresses.js';
@@ -26,8 +27,11 @@ export interface EgressProxy {
   /** Listens; the address it listens on. May be called for several inherited descriptors. */
   readonly listen: (where: ListenOptions | { readonly fd: number }) => Promise<{ host: string; port: number }>;
   readonly setPolicy: (policy: Policy) => void;
+  /** The one in force. */
+  readonly policy: () => Policy;
   /** Open connections of clients. */
   readonly open: () => number;
+  readonly figures: () => FiguresNow;
   /**
    * Takes no more connections, lets open ones end, cuts off what is left after the drain time. A connection that was
    * taken is served, also where its request comes only now: the next process cannot see it.
@@ -45,6 +49,7 @@ export function createProxy(options: ProxyOptions): EgressProxy {
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
   let policy = options.policy;
   let draining = false;
+  const tally = figures();
   const clients = new Set<Socket>();
   /** Those among them that are only told that they are too many. */
   let refused = 0;
@@ -53,6 +58,7 @@ export function createProxy(options: ProxyOptions): EgressProxy {
     policy: () => policy,
     limits,
     writeLine: options.writeLine,
+    figures: tally,
     isDraining: () => draining,
     mayRequest: rateLimit(limits.requestsPerSecond),
     world: { lookup: systemLookup, isOwn: ownAddresses(), resolveMs: limits.resolveMs, ...options.world },
@@ -101,7 +107,9 @@ export function createProxy(options: ProxyOptions): EgressProxy {
     setPolicy: (next) => {
       policy = next;
     },
+    policy: () => policy,
     open: () => clients.size,
+    figures: tally.now,
     drain: async () => {
       draining = true;
       const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));

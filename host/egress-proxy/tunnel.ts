@@ -1,4 +1,5 @@
 import type { OnReadOpts, Socket } from 'node:net';
+import type { Ending } from './decision-line.js';
 import type { Limits } from './limits.js';
 import { type ReadBuffer, readBuffer } from './read-buffers.js';
 
@@ -6,6 +7,7 @@ import { type ReadBuffer, readBuffer } from './read-buffers.js';
 export interface Carried {
   readonly up: number;
   readonly down: number;
+  readonly ending: Ending;
 }
 
 /** Far side to client: reads into one buffer and writes from it, without a copy or an allocation a chunk. */
@@ -64,22 +66,26 @@ export function tunnel(
   done: (carried: Carried) => void,
 ): void {
   let open = 2;
-  const breakBoth = (): void => {
+  let ending: Ending = 'closed';
+  const breakBoth = (how: Ending) => (): void => {
+    if (ending === 'closed') ending = how;
     client.destroy();
     upstream.destroy();
   };
+  const silent = breakBoth('idle');
+  const broken = breakBoth('reset');
   const closed =
     (other: Socket) =>
     (hadError: boolean): void => {
       open -= 1;
       if (open === 0) {
         down.close();
-        done({ up: upstream.bytesWritten, down: upstream.bytesRead });
+        done({ up: upstream.bytesWritten, down: upstream.bytesRead, ending });
       } else if (hadError) {
-        breakBoth();
+        broken();
       } else {
         // It may still have bytes to give; it has been told to end.
-        other.setTimeout(limits.halfClosedMs, breakBoth);
+        other.setTimeout(limits.halfClosedMs, silent);
         other.end();
       }
     };
@@ -88,7 +94,7 @@ export function tunnel(
     client.setTimeout(limits.halfClosedMs);
   };
   down.attach(upstream, client);
-  client.setTimeout(limits.idleMs, breakBoth);
+  client.setTimeout(limits.idleMs, silent);
   client.on('data', (chunk: Buffer) => {
     if (!upstream.write(chunk)) client.pause();
   });
@@ -98,7 +104,7 @@ export function tunnel(
     [upstream, client],
   ] as const) {
     socket.on('end', halfClosed(other));
-    socket.on('error', breakBoth);
+    socket.on('error', broken);
     socket.on('close', closed(other));
     // A peer that vanished without a word is noticed by the kernel.
     socket.setKeepAlive(true, 60_000);

@@ -1,14 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { build } from 'esbuild';
 import t from 'tap';
+import lineSchema from '../../../docs/schema/proxy-line-1.schema.json' with { type: 'json' };
+import statusSchema from '../../../docs/schema/proxy-status-1.schema.json' with { type: 'json' };
 import type { DecisionLine } from '../../../host/egress-proxy/decision-line.js';
 import { shareDescriptors } from '../../../host/egress-proxy/descriptors.js';
+import { REASONS } from '../../../host/egress-proxy/reasons.js';
+import type { ProxyStatus } from '../../../host/egress-proxy/status.js';
 import { echo, eventually, Line, pinned, policyFile, reasonOf, sink, statusOf, talk, tunnelTo } from './support.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'egress-proxy-'));
@@ -206,6 +213,109 @@ t.test('descriptors run out: whoever comes is answered, and what stands goes on'
   t.same(await one.exited, [0, null]);
 });
 
+const ajv = new Ajv2020({ allErrors: true });
+const isLine = ajv.compile(lineSchema);
+const isStatus = ajv.compile(statusSchema);
+
+/** One request on a unix socket. */
+function ask(socketPath: string, path: string, method = 'GET'): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath, path, method, agent: false }, async (answer) => {
+      let body = '';
+      for await (const chunk of answer) body += chunk;
+      resolve({ status: answer.statusCode ?? 0, body });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+t.test('metrics and status say what happened', async (t) => {
+  t.strictSame(lineSchema.properties.reason.enum, Object.keys(REASONS), 'the published reasons are those there are');
+  writePolicy(pinned([far.port], { allow: ['example.com'] }));
+  const { server, fd, port } = await heldSocket();
+  const socketPath = join(folder, 'status.sock');
+  writeFileSync(socketPath, 'left by another process');
+  const one = await started(fd, { statusPath: socketPath });
+  server.close();
+  await eventually(
+    () => statSync(socketPath).isSocket() && (statSync(socketPath).mode & 0o777) === 0o660,
+    'its socket',
+  );
+  const status = async (): Promise<ProxyStatus> => JSON.parse((await ask(socketPath, '/status')).body);
+  const metric = async (sample: string): Promise<number> => {
+    const { body } = await ask(socketPath, '/metrics');
+    return Number(
+      body
+        .split('\n')
+        .find((line) => line.startsWith(`watertight_proxy_${sample} `))
+        ?.split(' ')
+        .at(-1),
+    );
+  };
+
+  const sha256 = (): string => createHash('sha256').update(readFileSync(policyPath)).digest('hex');
+  t.match(await status(), { tenant: 'acme', policy: { mode: 'enforce', digest: sha256() }, open: { tunnels: 0 } });
+  t.equal(await metric(`info{tenant="acme",mode="enforce",policy_sha256="${sha256()}"}`), 1);
+  t.equal(await metric('requests_total{tenant="acme",verdict="deny",reason="not-listed"}'), 0, 'there before its time');
+
+  const line = await tunnelTo(port, `a.sink.test:${far.port}`);
+  for (let count = 0; count < 3; count++) await talk(port, 'CONNECT no.test:443 HTTP/1.1\r\n\r\n');
+  t.match(await status(), {
+    open: { connections: 1, tunnels: 1 },
+    decisions: { allow: { pinned: 1 }, deny: { 'not-listed': 3 } },
+  });
+  t.equal(await metric('requests_total{tenant="acme",verdict="deny",reason="not-listed"}'), 3);
+  t.equal(await metric('tunnels{tenant="acme"}'), 1);
+  line.socket.end('four');
+  await line.toEnd();
+  await eventually(() => one.lines.length === 5, 'the end line');
+  t.match(await status(), { open: { tunnels: 0 }, bytes: { up: 4, down: 4 } });
+
+  writePolicy('rubbish');
+  const before = (await status()).policy.digest;
+  one.child.kill('SIGHUP');
+  await eventually(() => one.notes.some((note) => note.includes('the one before stays')), 'the refusal');
+  t.match(await status(), { policy: { digest: before, reloads: { accepted: 0, refused: 1, refusal: /JSON/ } } });
+  t.equal(await metric('policy_reload_refused{tenant="acme"}'), 1, 'an alarm while an older policy is in force');
+  writePolicy(pinned([far.port], { mode: 'report' }));
+  one.child.kill('SIGHUP');
+  await eventually(() => one.notes.some((note) => note.includes('read again')), 'the reload');
+  const after = await status();
+  t.match(after, { policy: { mode: 'report', digest: sha256(), reloads: { accepted: 1, refused: 1, refusal: null } } });
+
+  t.ok(isStatus(after), ajv.errorsText(isStatus.errors));
+  for (const written of one.lines) t.ok(isLine(written), ajv.errorsText(isLine.errors));
+  const { body } = await ask(socketPath, '/metrics');
+  const shape =
+    /^(?:# (?:HELP|TYPE) watertight_proxy_[a-z_]+ .+|watertight_proxy_[a-z_]+\{[a-z0-9_]+="[^"\\]*"(?:,[a-z0-9_]+="[^"\\]*")*\} [\d.]+|)$/;
+  t.same(
+    body.split('\n').filter((text) => !shape.test(text)),
+    [],
+    'Prometheus text',
+  );
+  t.equal((await ask(socketPath, '/status', 'POST')).status, 405);
+  t.equal((await ask(socketPath, '/../etc/passwd')).status, 404);
+
+  // Who asks, and then says nothing more, does not hold up the end.
+  const silent = connect(socketPath);
+  silent.on('error', () => {});
+  await once(silent, 'connect');
+  one.child.kill('SIGTERM');
+  t.same(await one.exited, [0, null]);
+});
+
+t.test('without its status socket it runs all the same, and says so', async (t) => {
+  writePolicy(pinned([far.port]));
+  const { server, fd, port } = await heldSocket();
+  const one = await started(fd, { statusPath: join(folder, 'absent', 'status.sock') });
+  server.close();
+  await eventually(() => one.notes.some((note) => note.includes('WARNING: no metrics')), 'the warning');
+  (await tunnelTo(port, `a.sink.test:${far.port}`)).socket.destroy();
+  one.child.kill('SIGTERM');
+  t.same(await one.exited, [0, null]);
+});
+
 /** A service manager in small: holds the socket, starts the program anew each time it ends. */
 function managed(fd: number): { manager: ChildProcess; pids: number[]; ended: Promise<unknown[]> } {
   const once_ = `echo pid $$ >&2; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$1" "$2"`;
@@ -334,9 +444,10 @@ t.test('the log never stops a decision', async (t) => {
     const { server, fd, port } = await heldSocket();
     const script = `LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$1" "$2" >/dev/full`;
     const notes = join(folder, 'notes');
+    const statusPath = join(folder, 'full.sock');
     const child = spawn(
       '/bin/sh',
-      ['-c', `${script} 2>${notes}`, process.execPath, program, JSON.stringify({ policyPath })],
+      ['-c', `${script} 2>${notes}`, process.execPath, program, JSON.stringify({ policyPath, statusPath })],
       {
         stdio: ['ignore', 'ignore', 'ignore', fd],
       },
@@ -346,6 +457,13 @@ t.test('the log never stops a decision', async (t) => {
     server.close();
     t.equal(statusOf(await talk(port, `${denied}Connection: close\r\n\r\n`)), 403);
     (await tunnelTo(port, `a.sink.test:${far.port}`)).socket.destroy();
+    await eventually(() => existsSync(statusPath), 'the status socket');
+    let lost = '0';
+    while (Number(lost) < 3) {
+      const { body } = await ask(statusPath, '/metrics');
+      lost = /^watertight_proxy_lines_lost_total\{tenant="acme"\} (\d+)$/m.exec(body)?.[1] ?? 'none';
+    }
+    t.equal(lost, '3', 'a denial, and the two lines of a tunnel');
     child.kill('SIGTERM');
     t.same(await exited, [0, null]);
     t.match(readFileSync(notes, 'utf8'), /decision lines were lost/);

@@ -37,6 +37,9 @@ const LINE_KEYS = [
   'duration_ms',
   'bytes_up',
   'bytes_down',
+  'dns_ms',
+  'connect_ms',
+  'ended',
 ];
 
 t.test('CONNECT', async (t) => {
@@ -68,7 +71,11 @@ t.test('CONNECT', async (t) => {
       rule: 'pin *.sink.test',
       status: 200,
       bytes_up: 0,
+      dns_ms: 0,
+      ended: '',
     });
+    t.ok(decision && decision.connect_ms > 0 && decision.connect_ms <= decision.duration_ms);
+    t.match(end, { ended: 'closed' });
     t.match(end, { event: 'end', id: decision?.id, bytes_up: 5, bytes_down: 5, status: 200 });
   });
 
@@ -667,6 +674,7 @@ t.test('a tunnel that is silent for too long ends', async (t) => {
   const line = await tunnelTo(port, `i.sink.test:${far.port}`);
   t.equal((await line.toEnd()).length, 0);
   await eventually(() => lines.length === 2, 'its end line');
+  t.match(lines[1], { event: 'end', ended: 'idle' });
 });
 
 t.test('a tunnel whose last read met a slow client keeps no large buffer', async (t) => {
