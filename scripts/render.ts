@@ -33,7 +33,10 @@ export function renderCommand(): Command {
     });
   return withExamples(command, [
     { type: 'watertight render acme', does: 'every file, with packages, users and units' },
-    { type: 'watertight render acme --only nft', does: 'the ruleset alone, ready for nft -c -f -' },
+    {
+      type: 'watertight render acme --only nft',
+      does: 'the ruleset alone; on a provisioned host, ready for nft -c -f -',
+    },
     { type: 'watertight render acme --host browser-02', does: 'as another host holds it' },
   ]);
 }

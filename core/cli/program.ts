@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
 import { version } from '../version.js';
 import { usageFailure } from './usage.js';
 
@@ -15,13 +15,23 @@ export function withExamples(command: Command, examples: readonly Example[]): Co
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** Makes every wrong use throw a UsageFailure instead of writing and ending the process, in each command below too. */
-function holdToOurErrors(command: Command): void {
+/** A command's line in the help above it. Commander's own says of a group of commands no more than its name. */
+function subcommandTerm(command: Command): string {
+  if (command.commands.length > 0) return `${command.name()} ${command.usage()}`;
+  return Help.prototype.subcommandTerm(command);
+}
+
+/**
+ * For a command and each one below it: wrong use throws a UsageFailure instead of writing and ending the process, and the
+ * help says of a command what it takes.
+ */
+function configureTree(command: Command): void {
   command.configureOutput({ outputError: () => {} });
+  command.configureHelp({ subcommandTerm });
   command.exitOverride((error) => {
     throw usageFailure(command, error) ?? error;
   });
-  for (const child of command.commands) holdToOurErrors(child);
+  for (const child of command.commands) configureTree(child);
 }
 
 /**
@@ -39,6 +49,6 @@ export function createProgram(
     .enablePositionalOptions();
   for (const command of commands) program.addCommand(command);
   withExamples(program, examples);
-  holdToOurErrors(program);
+  configureTree(program);
   return program;
 }

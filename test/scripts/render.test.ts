@@ -28,6 +28,19 @@ t.test('watertight render', async (t) => {
       .map(([text]) => String(text))
       .join('');
   };
+  let help = '';
+  renderCommand()
+    .configureOutput({
+      writeOut: (text) => {
+        help += text;
+      },
+    })
+    .outputHelp();
+  t.match(
+    help,
+    /--only nft .*on a provisioned host/,
+    'nft finds the users and cgroups that the rules name there alone',
+  );
   const whole = await render('acme');
   t.match(whole, /^# host {6}one\n# packages {2}nftables /, 'the first host that has the tenant');
   for (const path of [

@@ -57,6 +57,13 @@ const cases: readonly {
 }[] = [
   { why: 'the version is the built one', args: ['--version'], exit: 0, says: /^9\.8\.7\n$/, stream: 'stdout' },
   { why: 'help is no error', args: ['--help'], exit: 0, says: /Examples:/, stream: 'stdout' },
+  {
+    why: 'help says what each command takes, a group of commands too',
+    args: ['--help'],
+    exit: 0,
+    says: /^ {2}verify \[options\] <host>[\s\S]*^ {2}lab \[options\] \[command\]/m,
+    stream: 'stdout',
+  },
   { why: 'help of a command', args: ['verify', '--help'], exit: 0, says: /Examples:/, stream: 'stdout' },
   { why: 'help as a word', args: ['help', 'verify'], exit: 0, says: /Examples:/, stream: 'stdout' },
   { why: 'an action sets the exit code', args: ['verify', 'h'], exit: 1, says: /^$/ },
