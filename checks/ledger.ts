@@ -34,6 +34,7 @@ export function ledgerRow(claim: AttemptClaim, tenant: string, observed: Observe
     tenant,
     expectation: claim.expectation === 'allowed' ? 'allowed' : 'refused',
     attempts: attempts.length,
+    sent: countDue(claim, observed),
     counter: counterName(tenant, claim.counter),
     counted,
     proxyLines: lines,

@@ -7,7 +7,7 @@ import type { Target } from '../core/target/target.js';
 import { version } from '../core/version.js';
 import { CHANGED } from '../probes/installation-questions.js';
 import { PREREQUISITES } from '../probes/prerequisites.js';
-import { probe } from '../probes/probe.js';
+import { PROBE_DEADLINE_MS, probe } from '../probes/probe.js';
 import { runOnHost } from './remote-stream.js';
 
 export interface VerifyRemoteOptions {
@@ -18,7 +18,7 @@ export interface VerifyRemoteOptions {
   readonly tenant?: string;
   /** SHA-256 of the program that this controller would install there. */
   readonly bundleDigest: string;
-  /** Milliseconds for the run on the host. */
+  /** Milliseconds for the whole run: the prerequisites and the host's own proof. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
 }
@@ -40,7 +40,8 @@ export async function verifyRemote(options: VerifyRemoteOptions, emit: Emit): Pr
   const at = new Date().toISOString();
   say({ type: 'started', schema: 'watertight/verify/1', host: options.target.name, tenants, at, version });
   if (await mayStart(options, say)) {
-    const exit = await runOnHost(options, say);
+    const left = Math.max(1, options.deadlineMs - (performance.now() - startedAt));
+    const exit = await runOnHost({ ...options, deadlineMs: left }, say);
     sayUnproven(tenants, record, say);
     sayDoubted(exit, record, say);
   }
@@ -56,6 +57,7 @@ async function mayStart(options: VerifyRemoteOptions, say: Emit): Promise<boolea
     phase: 'verify',
     bundleDigest,
     version,
+    deadlineMs: Math.min(options.deadlineMs, PROBE_DEADLINE_MS),
     ...(signal === undefined ? {} : { signal }),
   });
   if (report.kind === 'not-asked') {

@@ -34,6 +34,8 @@ export interface LedgerRow {
   readonly tenant: string;
   readonly expectation: 'refused' | 'allowed';
   readonly attempts: number;
+  /** Packets (for the proxy and inbound: connections) that were made; the others were stopped before one was. */
+  readonly sent: number;
   readonly counter: string | null;
   readonly counted: number | null;
   readonly proxyLines: number | null;

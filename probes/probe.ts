@@ -8,7 +8,7 @@ import { readAnswers } from './read.js';
 
 export interface ProbeOptions extends Pick<Context, 'bundleDigest' | 'version'> {
   readonly phase: Phase;
-  /** Milliseconds for the whole probe. Default 25 s: every question at its own limit, and the connection. */
+  /** Milliseconds for the whole probe. Default PROBE_DEADLINE_MS. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -18,7 +18,8 @@ export type ProbeReport =
   | { readonly kind: 'asked'; readonly results: readonly PrerequisiteResult[] }
   | { readonly kind: 'not-asked'; readonly outcome: ExecOutcome };
 
-const DEADLINE_MS = 25_000;
+/** Milliseconds for the whole probe: every question at its own limit, and the connection. */
+export const PROBE_DEADLINE_MS = 25_000;
 /** More than all questions may say together; what goes over is not an answer. */
 const MAX_BYTES = 1024 * 1024;
 
@@ -39,7 +40,7 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Prob
   const { outcome, stdout } = await target.exec({
     command: ['/bin/sh', '-s', nonce, ...ids],
     input: script,
-    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+    deadlineMs: options.deadlineMs ?? PROBE_DEADLINE_MS,
     maxBytes: MAX_BYTES,
     become: true,
     ...(options.signal === undefined ? {} : { signal: options.signal }),

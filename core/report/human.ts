@@ -36,12 +36,13 @@ function claimLine(claim: ClaimResult, colours: Colours): string {
 }
 
 function ledgerLines(rows: readonly LedgerRow[]): string[] {
-  const header = ['claim', 'tenant', 'expected', 'attempts', 'counter', 'counted', 'proxy lines', 'arrivals'];
+  const header = ['claim', 'tenant', 'expected', 'attempts', 'sent', 'counter', 'counted', 'proxy lines', 'arrivals'];
   const cells = rows.map((row) => [
     printable(row.claim),
     printable(row.tenant),
     row.expectation,
     row.attempts,
+    row.sent,
     row.counter === null ? '-' : printable(row.counter),
     row.counted ?? '-',
     row.proxyLines ?? '-',
@@ -60,13 +61,35 @@ function fixLines(fix: string | null): string[] {
   return fix === null ? [] : [`fix: ${printable(fix)}`];
 }
 
-/** A claim that is not proven: the reason, what it rests on, and what mends it. */
-function claimTrouble(claim: ClaimResult, colours: Colours): string[] {
-  const observed = Object.entries(claim.evidence).map(([key, value]) => `${printable(key)}: ${printableJson(value)}`);
-  return [claimLine(claim, colours), ...indented([printable(claim.reason), ...observed, ...fixLines(claim.hint)])];
+/** Claims that are not proven for the same reason and mended by the same command: said once, with all their names. */
+function claimGroups(claims: readonly ClaimResult[]): readonly (readonly [ClaimResult, ...ClaimResult[]])[] {
+  const groups = new Map<string, [ClaimResult, ...ClaimResult[]]>();
+  for (const claim of claims) {
+    const key = JSON.stringify([claim.tenant, claim.verdict, claim.reason, claim.hint]);
+    const group = groups.get(key);
+    if (group) group.push(claim);
+    else groups.set(key, [claim]);
+  }
+  return [...groups.values()];
 }
 
-function troubles(record: RunRecord, colours: Colours): string[] {
+/** A group of claims: their names, the reason, what it rests on where that is wanted, and what mends it. */
+function claimTrouble(group: readonly [ClaimResult, ...ClaimResult[]], evidence: boolean, colours: Colours): string[] {
+  const [first] = group;
+  const names = group.map(({ id }) => printable(id)).join(', ');
+  const observed = (claim: ClaimResult) =>
+    Object.entries(claim.evidence).map(([key, value]) => `${printable(key)}: ${printableJson(value)}`);
+  return [
+    `${mark(first.verdict, colours)}  ${printable(first.tenant)}  ${names}`,
+    ...indented([
+      printable(first.reason),
+      ...(evidence ? group.flatMap((claim) => [printable(claim.id), ...indented(observed(claim))]) : []),
+      ...fixLines(first.hint),
+    ]),
+  ];
+}
+
+function troubles(record: RunRecord, evidence: boolean, colours: Colours): string[] {
   const failures = record.failures.flatMap(({ kind, reason, fix }) => [
     `${mark('error', colours)}  ${printable(kind)}: ${printable(reason)}`,
     ...indented(fixLines(fix)),
@@ -74,8 +97,8 @@ function troubles(record: RunRecord, colours: Colours): string[] {
   const prerequisites = record.prerequisites
     .filter(({ presence }) => presence !== 'present')
     .flatMap((result) => [prerequisiteLine(result, colours), ...indented(fixLines(result.fix))]);
-  const claims = record.claims.filter(({ verdict }) => verdict !== 'proven');
-  return [...failures, ...prerequisites, ...claims.flatMap((claim) => claimTrouble(claim, colours))];
+  const claims = claimGroups(record.claims.filter(({ verdict }) => verdict !== 'proven'));
+  return [...failures, ...prerequisites, ...claims.flatMap((group) => claimTrouble(group, evidence, colours))];
 }
 
 function summaryLine(record: RunRecord, colours: Colours): string {
@@ -86,17 +109,17 @@ function summaryLine(record: RunRecord, colours: Colours): string {
 }
 
 /** What is said after the last event: the ledger, then what failed, then one sentence. */
-function closing(record: RunRecord, colours: Colours): string[] {
+function closing(record: RunRecord, evidence: boolean, colours: Colours): string[] {
   const lines: string[] = [];
   if (record.ledger.length > 0) lines.push('', colours.bold('Ledger'), ...ledgerLines(record.ledger));
-  const failed = troubles(record, colours);
+  const failed = troubles(record, evidence, colours);
   if (failed.length > 0) lines.push('', colours.bold('What is not proven'), ...failed);
   lines.push('', summaryLine(record, colours));
   return lines;
 }
 
-/** For a person: a line a claim while it runs, then the ledger, what failed with its evidence and fix, and a sentence. */
-export function humanReporter({ write, colours, interactive }: Output): Reporter {
+/** For a person: a line a claim while it runs, then the ledger, what failed with its reason and fix, and a sentence. */
+export function humanReporter({ write, colours, interactive, evidence = false }: Output): Reporter {
   const record = emptyRecord();
   let transient = false;
   const say = (line: string): void => {
@@ -107,7 +130,6 @@ export function humanReporter({ write, colours, interactive }: Output): Reporter
     event(event: VerifyEvent): void {
       addEvent(record, event);
       if (event.type === 'started') say(printable(`watertight ${event.version}: ${event.host}`));
-      else if (event.type === 'prerequisite' && event.presence !== 'present') say(prerequisiteLine(event, colours));
       else if (event.type === 'claim') say(claimLine(event, colours));
       else if (event.type === 'progress' && interactive) {
         // Overwritten by the next line; cut to one row so that it can be.
@@ -116,7 +138,7 @@ export function humanReporter({ write, colours, interactive }: Output): Reporter
       }
     },
     end(): void {
-      for (const line of closing(record, colours)) say(line);
+      for (const line of closing(record, evidence, colours)) say(line);
     },
   };
 }

@@ -14,4 +14,6 @@ export interface Output {
   readonly colours: Colours;
   /** A line may be overwritten: a terminal. */
   readonly interactive: boolean;
+  /** Human format: the raw observations of what is not proven are wanted too. */
+  readonly evidence?: boolean;
 }

@@ -13,9 +13,10 @@ function sayBalance(record: RunRecord): string {
 
 function sayAnswer(record: RunRecord): string {
   const exit = exitOfRun(record);
-  if (exit === EXIT.yes) return 'is contained';
-  if (exit !== EXIT.no) return 'could not be told to be contained, which is not a pass';
-  return countClaims(record.claims).no > 0 ? 'is NOT contained' : 'lacks what containment needs';
+  const host = record.started?.host ?? 'the host';
+  if (exit === EXIT.yes) return `${host} is contained`;
+  if (exit !== EXIT.no) return `could not tell about ${host}, which is not a pass`;
+  return countClaims(record.claims).no > 0 ? `${host} is NOT contained` : `${host} lacks what containment needs`;
 }
 
 /** The run in one sentence that keeps the three answers apart. Not yet made printable. */
@@ -23,11 +24,12 @@ export function summarize(record: RunRecord): string {
   const parts: string[] = [];
   const prerequisites = countPrerequisites(record.prerequisites);
   if (record.claims.length > 0) parts.push(sayCounts('claims', countClaims(record.claims), 'proven', 'disproved'));
-  if (prerequisites.no + prerequisites.couldNotTell > 0 || record.claims.length === 0)
+  const asked = record.prerequisites.length > 0;
+  if (asked && (prerequisites.no + prerequisites.couldNotTell > 0 || record.claims.length === 0))
     parts.push(sayCounts('prerequisites', prerequisites, 'present', 'absent'));
   if (record.ledger.length > 0) parts.push(sayBalance(record));
   const incomplete = incompleteness(record);
   if (incomplete !== null) parts.push(incomplete);
   const seconds = record.finished === null ? '' : ` (${(record.finished.durationMs / 1000).toFixed(1)} s)`;
-  return `${record.started?.host ?? 'the host'} ${sayAnswer(record)}: ${parts.join('; ')}${seconds}.`;
+  return `${sayAnswer(record)}: ${parts.join('; ')}${seconds}.`;
 }

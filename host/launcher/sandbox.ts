@@ -55,6 +55,11 @@ export const SANDBOX: readonly SandboxSetting[] = [
   { property: 'UMask', value: '0077', why: 'what it writes is its own' },
   { property: 'LimitCORE', value: '0', why: 'no core dumps with page contents' },
   { property: 'OOMPolicy', value: 'stop', why: 'half a browser is not left running' },
+  {
+    property: 'IgnoreSIGPIPE',
+    value: 'no',
+    why: 'a program in a pipe ends as it does outside (systemd ignores it for services)',
+  },
   { property: 'KillMode', value: 'control-group', why: 'the whole cgroup ends with the main process' },
   { property: 'SendSIGKILL', value: 'yes', why: 'also what ignores SIGTERM' },
   { property: 'TimeoutStopSec', value: '2s', why: 'how long what ignores SIGTERM may stay' },

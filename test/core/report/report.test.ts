@@ -55,13 +55,14 @@ const ledger = (balanced: boolean): Extract<VerifyEvent, { type: 'ledger' }> => 
   counted: balanced ? 3 : 2,
   proxyLines: null,
   arrivals: 0,
+  sent: 2,
   controlAttempts: 1,
   controlArrivals: 1,
   balanced,
 });
 const failure: VerifyEvent = { type: 'failure', kind: 'lost-connection', reason: 'it went away', fix: null };
 
-function render(format: Format, events: readonly VerifyEvent[], isTTY = false): string {
+function render(format: Format, events: readonly VerifyEvent[], isTTY = false, evidence = false): string {
   let text = '';
   const reporter = FORMATS[format]({
     write: (more) => {
@@ -69,6 +70,7 @@ function render(format: Format, events: readonly VerifyEvent[], isTTY = false): 
     },
     colours: coloursFor({ isTTY }, {}),
     interactive: isTTY,
+    evidence,
   });
   for (const event of events) reporter.event(event);
   reporter.end();
@@ -92,7 +94,7 @@ const runs: readonly { why: string; events: readonly VerifyEvent[]; exit: number
     why: 'inconclusive is no pass',
     events: [started, claim('proven'), claim('inconclusive'), finished(2)],
     exit: 2,
-    sentence: /could not be told to be contained, which is not a pass/,
+    sentence: /could not tell about lab-01, which is not a pass/,
   },
   {
     why: 'a bare host',
@@ -172,7 +174,12 @@ t.test('human', async (t) => {
   t.match(text, '✗ disproved       acme  udp4-disproved: UDP over IPv4 is dropped', 'symbol and word');
   t.match(text, '? could not tell  nft-error', 'could not tell is a word of its own');
   t.match(text, /fix: watertight provision lab-01/, 'the command that mends it');
-  t.match(text, /counted: 2\n/, 'the evidence');
+  t.notMatch(text, /counted: 2\n/, 'no raw observation where none was asked for');
+  t.match(render('human', events, false, true), /counted: 2\n/, 'and the evidence where it was');
+  const twins = ['a.one', 'a.two'].map((id) => ({ ...claim('disproved'), id, reason: 'the table is not loaded' }));
+  const grouped = render('human', [started, ...twins, finished(1)]).split('What is not proven')[1];
+  t.equal(grouped?.match(/the table is not loaded/g)?.length, 1, 'one cause is said once');
+  t.match(grouped, /a\.one, a\.two/, 'with the names of all that it made red');
   const table = text.split('\n').filter((line) => /^(claim|udp4) +/.test(line));
   t.equal(new Set(table.map((line) => line.indexOf('refused'))).size, 2, 'cells of a column stand below each other');
   t.match(table[2], /acme_udp +2 +- +0 +1 of 1 +NO$/, 'an unbalanced row says so');
