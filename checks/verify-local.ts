@@ -135,7 +135,7 @@ async function verifyEach(
 
 /** By the launcher that production uses; only the proof that it asks for does not exist yet. */
 function startConfined(local: Target, tenant: TenantProfile): Promise<ChildSession> {
-  return startChild(local, [process.execPath, PATHS.bundle, 'run', '--unproven', '--tenant', tenant.name, '--']);
+  return startChild(local, [process.execPath, PATHS.bundle, 'run-unproven', '--tenant', tenant.name, '--']);
 }
 
 function settledValue<T>(settled: PromiseSettledResult<T>): T {

@@ -1,43 +1,60 @@
 import { Command } from 'commander';
 import { withExamples } from '../core/cli/program.js';
 import { UsageFailure } from '../core/failure.js';
-
-interface RunOptions {
-  readonly tenant?: string;
-  readonly unproven: boolean;
-}
+import type { RunResult } from '../host/launcher/run.js';
 
 /** `watertight run`: starts confined work on this host, and ends as it ends. */
 export function runCommand(): Command {
-  const command = new Command('run')
+  const command = launchingCommand('run')
     .description('on a contained host: run a command that reaches the egress proxy of its tenant and nothing else')
-    .option('--tenant <name>', 'whose allowlist applies (required)')
-    .option('--unproven', 'launch without a proof: for the verifier, which makes the proof this way', false)
-    .argument('<command...>', 'program and its arguments, after --')
-    .passThroughOptions()
-    .action(async (argv: string[], { tenant, unproven }: RunOptions) => {
-      // Not a required option to commander, which would then say that it is missing where it was mistyped.
-      if (tenant === undefined)
-        throw new UsageFailure('run: which tenant? --tenant is missing', 'watertight run --help');
-      if (process.getuid?.() !== 0) {
-        throw new UsageFailure(
-          'run needs root: it starts a unit in the tenant slice',
-          `sudo watertight run --tenant ${tenant} -- …`,
-        );
-      }
-      await runAndEnd(argv, tenant, unproven);
-    });
+    .action(() => launch('run', { unproven: false }));
   return withExamples(command, [
     { type: 'sudo watertight run --tenant acme -- cat', does: 'copy stdin to stdout, confined' },
     { type: 'sudo watertight run --tenant acme -- npx @playwright/mcp', does: 'a browser MCP server on stdio' },
   ]);
 }
 
-async function runAndEnd(argv: readonly string[], tenant: string, unproven: boolean): Promise<void> {
+/**
+ * `watertight run-unproven`: the same without asking for a proof, by which the verifier comes to have a child to prove it
+ * with. A command of its own, so that no pattern of sudoers for `run` can match it.
+ */
+export function runUnprovenCommand(): Command {
+  const command = launchingCommand('run-unproven')
+    .description('as run, without asking for a proof: for the verifier')
+    .action(() => launch('run-unproven', { unproven: true }));
+  return withExamples(command, [{ type: 'watertight run-unproven --tenant acme -- cat', does: 'as root alone' }]);
+}
+
+function launchingCommand(name: string): Command {
+  return new Command(name)
+    .usage('--tenant <name> -- <command...>')
+    .option('--tenant <name>', 'whose allowlist applies; the first argument')
+    .argument('[command...]', 'program and its arguments, after --')
+    .passThroughOptions();
+}
+
+async function launch(name: string, options: { readonly unproven: boolean }): Promise<void> {
+  const { readRunArguments } = await import('../host/launcher/run-arguments.js');
+  // As typed, since commander takes the last of two options and drops the separator.
+  const request = readRunArguments(process.argv.slice(3));
+  if (process.argv[2] !== name || request === null) {
+    throw new UsageFailure(
+      `${name} takes a tenant, two hyphens and a command, in this order and nothing else`,
+      `sudo watertight ${name} --tenant NAME -- COMMAND…`,
+    );
+  }
+  if (process.getuid?.() !== 0) {
+    throw new UsageFailure(
+      `${name} needs root: it starts a unit in the tenant slice`,
+      `sudo watertight ${name} --tenant ${request.tenant} -- …`,
+    );
+  }
   const { runConfined } = await import('../host/launcher/run.js');
   const { installedProfile } = await import('../host/installed-profile.js');
-  const profile = await installedProfile();
-  const result = await runConfined({ profile, tenant, command: argv, unproven });
+  endAs(await runConfined({ profile: await installedProfile(), ...request, ...options }));
+}
+
+function endAs(result: RunResult): void {
   if (result.kind === 'refused') {
     process.stderr.write(`watertight: refused: ${result.reason}\n${result.fix ? `fix: ${result.fix}\n` : ''}`);
     process.exitCode = result.exit;

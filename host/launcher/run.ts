@@ -18,7 +18,7 @@ export type RunResult =
 export interface RunRequest {
   readonly profile: HostProfile;
   readonly tenant: string;
-  readonly command: readonly string[];
+  readonly command: readonly [string, ...string[]];
   /** Launch although containment is not proven: the verifier's own child, which is how it comes to be proven. */
   readonly unproven: boolean;
 }
@@ -31,7 +31,7 @@ export async function runConfined(request: RunRequest): Promise<RunResult> {
   if (foreign.length > 0) {
     return refuse(`standard descriptor ${foreign.join(', ')} is a network socket made outside`, 'use a pipe instead');
   }
-  const [program = '', ...rest] = request.command;
+  const [program, ...rest] = request.command;
   const executable = await findExecutable(program);
   if (executable.kind === 'not-found')
     return { ...refuse(`${program}: not found`, null), exit: LAUNCHER_EXIT.notFound };

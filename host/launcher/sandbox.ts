@@ -26,8 +26,9 @@ export const SANDBOX: readonly SandboxSetting[] = [
   },
   {
     property: 'SystemCallFilter',
-    value: '~@debug @mount io_uring_setup io_uring_enter io_uring_register',
-    why: 'no ptrace, no pidfd_getfd; io_uring makes sockets that no filter sees. Not ~@privileged: Chromium has to capset',
+    value:
+      '~@debug @mount io_uring_setup io_uring_enter io_uring_register process_vm_readv process_vm_writev process_madvise',
+    why: 'no ptrace, pidfd_getfd, process_vm_writev on others of its uid; no sockets by io_uring. Not ~@privileged: Chromium has to capset',
   },
   { property: 'SystemCallErrorNumber', value: 'EPERM', why: 'a browser goes on where it may' },
   { property: 'RestrictNamespaces', value: 'yes', why: 'a network namespace of its own would be outside the rules' },
@@ -48,8 +49,8 @@ export const SANDBOX: readonly SandboxSetting[] = [
   { property: 'ProtectControlGroups', value: 'yes', why: 'cgroup files are read-only: it stays where it was put' },
   {
     property: 'TemporaryFileSystem',
-    value: '/run:ro',
-    why: 'every socket under /run is out of sight: D-Bus, systemd, resolved, container engines, user sessions',
+    value: '/run:ro /dev/shm:mode=1777',
+    why: 'every socket under /run is out of sight: D-Bus, systemd, resolved, container engines, user sessions; and shared memory is its own',
   },
   { property: 'KeyringMode', value: 'private', why: 'no keys of other sessions' },
   { property: 'UMask', value: '0077', why: 'what it writes is its own' },

@@ -147,8 +147,21 @@ t.test('refusals', async (t) => {
       said: /password/,
     },
     {
+      why: 'sudo joins arguments before it matches: another tenant behind the name of the own',
+      script: 'runuser -u opencode -- sudo -n /usr/sbin/watertight run --tenant "acme -- x" --tenant acme -- id',
+      status: 64,
+      said: /in this order and nothing else/,
+    },
+    {
+      why: 'the same with the command of the verifier',
+      script:
+        'runuser -u opencode -- sudo -n /usr/sbin/watertight run-unproven --tenant "acme -- x" --tenant acme -- id',
+      status: 1,
+      said: /password/,
+    },
+    {
       why: 'the flag of the verifier through sudo',
-      script: 'runuser -u opencode -- sudo -n /usr/sbin/watertight run --unproven --tenant acme -- true',
+      script: 'runuser -u opencode -- sudo -n /usr/sbin/watertight run-unproven --tenant acme -- true',
       status: 1,
       said: /password/,
     },

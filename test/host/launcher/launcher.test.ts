@@ -8,6 +8,7 @@ import { type ContainmentFacts, containmentOf, type Fact } from '../../../host/l
 import { foreignSockets, unixInodes } from '../../../host/launcher/descriptors.js';
 import { findExecutable } from '../../../host/launcher/executable.js';
 import { isSetUpStatus, parseEnding } from '../../../host/launcher/exit-status.js';
+import { readRunArguments } from '../../../host/launcher/run-arguments.js';
 import { confinedEnvironment, SANDBOX } from '../../../host/launcher/sandbox.js';
 import { transientUnit } from '../../../host/launcher/transient-unit.js';
 
@@ -79,6 +80,41 @@ t.test('an attestation from outside', async (t) => {
   ]) {
     t.equal(parseAttestation(text), null, `${text.slice(0, 30)} is none`);
   }
+});
+
+t.test('the arguments of run, to which sudo opens the door', async (t) => {
+  const cases: readonly { why: string; argv: readonly string[]; tenant: string | null }[] = [
+    { why: 'the one form', argv: ['--tenant', 'acme', '--', 'cat'], tenant: 'acme' },
+    {
+      why: 'the command may hold anything',
+      argv: ['--tenant', 'acme', '--', 'x', '--tenant', 'b', '--'],
+      tenant: 'acme',
+    },
+    {
+      why: 'sudo takes this for --tenant acme -- x',
+      argv: ['--tenant', 'acme -- x', '--tenant', 'b', '--', 'id'],
+      tenant: null,
+    },
+    { why: 'an option more', argv: ['--tenant', 'acme', '--unproven', '--', 'id'], tenant: null },
+    { why: 'joined', argv: ['--tenant=acme', '--', 'id'], tenant: null },
+    { why: 'twice', argv: ['--tenant', 'acme', '--tenant', 'b', '--', 'id'], tenant: null },
+    { why: 'no separator', argv: ['--tenant', 'acme', 'id'], tenant: null },
+    { why: 'no command', argv: ['--tenant', 'acme', '--'], tenant: null },
+    { why: 'a name that is none', argv: ['--tenant', 'acme\n', '--', 'id'], tenant: null },
+    { why: 'nothing', argv: [], tenant: null },
+  ];
+  for (const { why, argv, tenant } of cases) t.equal(readRunArguments(argv)?.tenant ?? null, tenant, why);
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.constantFrom('--tenant', 'acme', '--', 'acme -- x', 'b'), fc.string())),
+      (argv) => {
+        // Whatever sudo lets through by its pattern for acme runs for acme, or not at all.
+        if (!argv.join(' ').startsWith('--tenant acme -- ')) return true;
+        return (readRunArguments(argv)?.tenant ?? 'acme') === 'acme';
+      },
+    ),
+    { numRuns: 2000 },
+  );
 });
 
 t.test('how work ended', async (t) => {
