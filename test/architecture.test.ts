@@ -19,6 +19,7 @@ const ROOMS = [
   'lab',
   'host',
   'host/egress-proxy',
+  'host/denials',
   'host/launcher',
   'host/confined-child',
   'host/sink',
@@ -48,7 +49,11 @@ const ARROWS: readonly Arrow[] = [
   { from: ['scripts'], to: ['probes'], why: 'provision asks for the prerequisites first' },
   { from: ['scripts'], to: ['profiles', 'profiles/resources'], why: 'provision makes a host what its profile says' },
   { from: ['scripts'], to: ['lab'], why: 'the lab has a command' },
-  { from: ['scripts'], to: ['host', 'host/egress-proxy', 'host/launcher'], why: 'a program on the host is a command' },
+  {
+    from: ['scripts'],
+    to: ['host', 'host/egress-proxy', 'host/denials', 'host/launcher'],
+    why: 'a program on the host is a command',
+  },
 
   { from: ['checks'], to: ['checks/claims', 'checks/judges', 'checks/gather'], why: 'the run ties its three rooms' },
   {
@@ -94,6 +99,13 @@ const ARROWS: readonly Arrow[] = [
 
   { from: ['host'], to: ['profiles'], why: 'an installed host is read as a profile' },
   { from: ['host'], to: ['core'], why: 'failures' },
+  {
+    from: ['host/denials'],
+    to: ['host/egress-proxy'],
+    only: ['host/egress-proxy/reasons.ts', 'host/egress-proxy/classify.ts'],
+    why: 'it reads what the proxy writes, by the same tables',
+  },
+  { from: ['host/denials'], to: ['profiles', 'core', 'core/target'], why: 'entries as configured, through a target' },
   { from: ['host/launcher'], to: ['profiles', 'core', 'core/target'], why: 'names of the slice, and the local target' },
   {
     from: ['host/egress-proxy'],

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import t from 'tap';
 import { createProgram } from '../../core/cli/program.js';
+import { denialsCommand } from '../../scripts/denials.js';
 import { deprovisionCommand } from '../../scripts/deprovision.js';
 import { egressProxyCommand } from '../../scripts/egress-proxy.js';
 import { labCommand } from '../../scripts/lab.js';
@@ -13,7 +14,7 @@ import { verifyLocalCommand } from '../../scripts/verify-local.js';
 
 const programs = {
   controller: [provisionCommand(), verifyCommand(), deprovisionCommand(), renderCommand(), labCommand()],
-  host: [runCommand(), verifyLocalCommand(), egressProxyCommand(), provisionLocalCommand()],
+  host: [runCommand(), verifyLocalCommand(), denialsCommand(), egressProxyCommand(), provisionLocalCommand()],
 };
 
 function helpOf(command: Command): string {
