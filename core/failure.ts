@@ -27,9 +27,9 @@ export interface ConfigurationProblem {
   /** From 1. */
   readonly line: number;
   readonly column: number;
-  /** Path inside the document, for example /tenants/acme/allow/0. */
+  /** Path inside the document, for example /tenants/acme/allow/0; empty for all of it, and where the text is no YAML. */
   readonly path: string;
-  /** The bad value, shortened and printable. */
+  /** The bad value, shortened and printable; empty where something is lacking. */
   readonly value: string;
   readonly expected: string;
 }
@@ -42,7 +42,7 @@ export class ConfigurationFailure extends Failure {
   }
 }
 
-function describeProblem(problem: ConfigurationProblem): string {
-  const place = `${problem.file}:${problem.line}:${problem.column}`;
-  return `${place}: ${problem.path || '/'}: ${problem.value}: expected ${problem.expected}`;
+function describeProblem({ file, line, column, path, value, expected }: ConfigurationProblem): string {
+  const parts = [`${file}:${line}:${column}`, path, value, `expected ${expected}`];
+  return parts.filter((part) => part !== '').join(': ');
 }

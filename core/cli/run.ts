@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from 'commander';
-import { Failure } from '../failure.js';
+import { ConfigurationFailure, Failure } from '../failure.js';
 import { EXIT } from '../outcome.js';
 import { printable, printableLines } from '../printable.js';
 import { runCleanups } from './cleanup.js';
@@ -12,7 +12,10 @@ const BROKEN_PIPE = 141;
 export function describeError(error: unknown, colours: Colours, debug: boolean): { text: string; exit: number } {
   if (error instanceof Failure) {
     const fix = error.fix === null ? '' : `\n${colours.bold('fix:')} ${printable(error.fix)}`;
-    return { text: `${colours.red('error:')} ${printableLines(error.message)}${fix}`, exit: error.exit };
+    // Each mistake of a configuration is a line, and an error of its own.
+    const errors = error instanceof ConfigurationFailure ? error.message.split('\n') : [error.message];
+    const lines = errors.map((each) => `${colours.red('error:')} ${printableLines(each)}`);
+    return { text: `${lines.join('\n')}${fix}`, exit: error.exit };
   }
   const detail = error instanceof Error ? error : new Error(String(error));
   const more = debug ? `\n${printableLines(detail.stack ?? '')}` : ' (set WATERTIGHT_DEBUG=1 to see where)';

@@ -1,18 +1,7 @@
-import {
-  type Alias,
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  visit,
-  type YAMLError,
-} from 'yaml';
+import { type Alias, type Document, isAlias, isMap, isNode, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { ConfigurationProblem } from '../failure.js';
-import { printable } from '../printable.js';
 import { shown } from './shown.js';
+import { yamlMistake } from './yaml-mistake.js';
 
 /** Steps from the root of a document: keys of mappings, indexes of sequences. */
 export type DocumentPath = readonly (string | number)[];
@@ -56,7 +45,8 @@ export function readDocument(text: string, file: string): ConfigurationDocument 
   const errors = broken ? [broken] : [...document.errors, ...document.warnings];
   const problems = errors.map((error) => {
     const [offset] = error.pos;
-    return problemAt(offset, tokenAt(text, offset), expectedInstead(error));
+    const { expected, showsWord } = yamlMistake(error);
+    return problemAt(offset, showsWord ? wordAt(text, offset) : '', expected);
   });
   const usable = broken === undefined;
   const data = usable ? plainData(document) : { bomb: null };
@@ -70,10 +60,6 @@ export function readDocument(text: string, file: string): ConfigurationDocument 
     problems,
     usable: usable && !data.bomb,
   };
-}
-
-function expectedInstead({ code, message }: YAMLError): string {
-  return code === 'DUPLICATE_KEY' ? 'each key once in a mapping' : `valid YAML (${printable(message)})`;
 }
 
 function plainData(document: Document): { readonly value?: unknown; readonly bomb: Alias | null } {
@@ -92,9 +78,10 @@ function plainData(document: Document): { readonly value?: unknown; readonly bom
   }
 }
 
-/** The word of the text that begins at an offset, for messages. */
-function tokenAt(text: string, offset: number): string {
-  return shown(/^(?:"[^"\n]*"|'[^'\n]*'|[^\n:,#]*)/.exec(text.slice(offset, offset + 200))?.[0].trim() ?? '');
+/** The word of the text that begins at an offset, for messages; empty where there is none. */
+function wordAt(text: string, offset: number): string {
+  const word = /^(?:"[^"\n]*"|'[^'\n]*'|[^\n:,#]*)/.exec(text.slice(offset, offset + 200))?.[0].trim() ?? '';
+  return word === '' ? '' : shown(word);
 }
 
 function offsetOf(document: Document, path: DocumentPath, part: 'key' | 'value'): number {

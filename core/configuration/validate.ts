@@ -16,9 +16,27 @@ const validate = ajv.compile(CONFIGURATION_SCHEMA);
 /** Everything that the schema finds wrong, in the order of the file. */
 export function schemaProblems(document: ConfigurationDocument, file: string): readonly ConfigurationProblem[] {
   if (validate(document.data)) return [];
-  return (validate.errors ?? [])
+  const errors = validate.errors ?? [];
+  const mistyped = new Set(errors.map(meantKey).filter((place) => place !== null));
+  return errors
     .filter((error) => error.propertyName === undefined) // said again, with its place, by propertyNames
+    .filter((error) => error.keyword !== 'required' || !mistyped.has(keyPlace(error, error.params.missingProperty)))
     .map((error) => problemOf(error, document, file));
+}
+
+/** Where the key that a mistyped one stands for would be: that one is not missing besides. */
+function meantKey(error: ErrorObject): string | null {
+  if (error.keyword !== 'additionalProperties') return null;
+  const meant = nearest(String(error.params.additionalProperty), knownKeys(error));
+  return meant === null ? null : keyPlace(error, meant);
+}
+
+function keyPlace({ instancePath }: ErrorObject, key: unknown): string {
+  return `${instancePath}/${key}`;
+}
+
+function knownKeys(error: ErrorObject): readonly string[] {
+  return Object.keys((error.parentSchema as SchemaPart | undefined)?.properties ?? {});
 }
 
 function problemOf(error: ErrorObject, document: ConfigurationDocument, file: string): ConfigurationProblem {
@@ -51,7 +69,7 @@ function expectation(error: ErrorObject): string {
   const schema = (error.parentSchema ?? {}) as SchemaPart;
   switch (error.keyword) {
     case 'additionalProperties':
-      return nearestKey(String(error.params.additionalProperty), Object.keys(schema.properties ?? {}));
+      return nearestKey(String(error.params.additionalProperty), knownKeys(error));
     case 'propertyNames':
       return String((error.schema as SchemaPart).description);
     case 'required':

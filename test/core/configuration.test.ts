@@ -82,6 +82,22 @@ const BAD_FILES: readonly BadFile[] = [
     expected: /did you mean runtimes\?/,
   },
   {
+    why: 'a mistyped key is not missing besides',
+    text: spoil(8, '    alow: [example.com]'),
+    at: [8, 5],
+    path: '/tenants/acme/alow',
+    value: '"alow"',
+    expected: /did you mean allow\?/,
+  },
+  {
+    why: 'also where the file begins',
+    text: spoil(6, 'tenant:'),
+    at: [6, 1],
+    path: '/tenant',
+    value: '"tenant"',
+    expected: /did you mean tenants\?/,
+  },
+  {
     why: 'a key like no other is met with all of them',
     text: spoil(1, 'version: 1\nzzzzzzzz: {}'),
     at: [2, 1],
@@ -249,8 +265,8 @@ const BAD_FILES: readonly BadFile[] = [
     text: spoil(8, '    allow: [ "example.com'),
     at: [8, 26],
     path: '',
-    value: '""',
-    expected: /valid YAML/,
+    value: '',
+    expected: /^the closing " of a text/,
   },
   { why: 'an empty file', text: '', at: [1, 1], path: '', value: 'null', expected: /a mapping with version/ },
   {
@@ -282,7 +298,29 @@ t.test('every mistake is said at its place, with exit 78', async (t) => {
     t.equal(problems.length, 1, `${why}: one problem`);
     t.match(problems[0], { file: FILE, line: at[0], column: at[1], path, value, expected }, why);
   }
-  t.throws(() => parseConfiguration('', FILE), { exit: 78, message: `${FILE}:1:1: /: null: expected a mapping` });
+  t.throws(() => parseConfiguration('', FILE), { exit: 78, message: `${FILE}:1:1: null: expected a mapping` });
+});
+
+t.test('what is no YAML is said in words of a configuration', async (t) => {
+  const table: readonly (readonly [text: string, says: string])[] = [
+    ['a: [x\nb: 1', '2:1: expected the closing ] of a list that begins before this place'],
+    ['a: {x: 1\nb: 1', '2:1: expected the closing } of a mapping that begins before this place'],
+    ['{a: 1, b', '1:9: expected the closing } of a mapping that begins before this place'],
+    ["a: 'x", "1:6: expected the closing ' of a text that begins before this place"],
+    ['a:\n  - x\n b: 1', '3:1: expected each key of a mapping at the same column'],
+    ['a:\n  - x\n - y', '3:1: expected each - of a list at the same column'],
+    ['  - x\n - y', '2:2: expected each - of a list at the same column'],
+    ['a:\n\tb: 1', '2:1: expected blanks before the first word of a line, not a tab'],
+    ['a: b: c', '1:4: "b": expected one "key: value" a line; a value with ": " in it stands in quotes'],
+    ['a: 1\nb:1\nc: 2', '2:1: "b": expected "key: value" with a blank after the colon'],
+    ['a: @x', '1:4: "@x": expected a value in quotes, since YAML keeps its first character for itself'],
+    ['a: 1\n---\nb: 2', '2:1: "---": expected one document'],
+    ['a: !foo x', '1:4: "!foo x": expected valid YAML (Unresolved tag: !foo)'],
+  ];
+  for (const [text, says] of table) {
+    t.throws(() => parseConfiguration(text, FILE), { exit: 78, message: `${FILE}:${says}` }, JSON.stringify(text));
+    t.notMatch(problemsOf(text)[0]?.expected, /Flow|block/i, 'no words of a YAML reader');
+  }
 });
 
 t.test('all mistakes at once, in the order of the file', async (t) => {

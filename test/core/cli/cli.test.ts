@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import t from 'tap';
 import { coloursFor } from '../../../core/cli/colours.js';
 import { describeError } from '../../../core/cli/run.js';
-import { Failure } from '../../../core/failure.js';
+import { ConfigurationFailure, Failure } from '../../../core/failure.js';
 
 const toy = join(t.testdir({}), 'toy.mjs');
 
@@ -139,6 +139,16 @@ t.test('signals and pipes', async (t) => {
   const { code, stderr } = await ended(flood);
   t.equal(code, 141, 'a reader that left is never exit 0');
   t.equal(stderr, '', 'and nothing is said about it');
+});
+
+t.test('every mistake of a configuration is an error', async (t) => {
+  const problem = { file: 'c.yaml', line: 3, column: 7, path: '/hosts', value: '1', expected: 'a mapping' };
+  const failure = new ConfigurationFailure([problem, { ...problem, line: 4, path: '', value: '' }]);
+  const { text, exit } = describeError(failure, coloursFor({}, {}), false);
+  t.equal(text, 'error: c.yaml:3:7: /hosts: 1: expected a mapping\nerror: c.yaml:4:7: expected a mapping');
+  t.equal(exit, 78);
+  const places = new Failure('looked in:\n  a\n  b', 78);
+  t.equal(describeError(places, coloursFor({}, {}), false).text, 'error: looked in:\n  a\n  b', 'a list is one error');
 });
 
 t.test('colour', async (t) => {
