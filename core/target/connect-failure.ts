@@ -1,6 +1,7 @@
 import { printable } from '../printable.js';
 import { quote } from './quote.js';
 import type { SshSettings } from './settings.js';
+import type { IdentityProblem } from './ssh-identities.js';
 import type { ConnectionFailure } from './target.js';
 
 /** What is read of an error from a socket, from ssh2 or from node-ssh. */
@@ -40,8 +41,15 @@ export function worthRetrying(error: unknown, handshaken: boolean): boolean {
 /** Stages at which ssh2 has an answer, and not just a connection that broke off. */
 const FINAL_LEVELS = new Set(['handshake', 'client-timeout', 'client-authentication']);
 
-/** Says in the target's terms why there is no connection. */
-export function connectFailure(error: unknown, settings: SshSettings, problems: readonly string[]): ConnectionFailure {
+/**
+ * Says in the target's terms why there is no connection.
+ * @param problems why keys were not offered: a key that could not be is mended before another is given to the host
+ */
+export function connectFailure(
+  error: unknown,
+  settings: SshSettings,
+  problems: readonly IdentityProblem[],
+): ConnectionFailure {
   const { message, code, level } = factsOf(error);
   const place = `${settings.address} port ${settings.port}`;
   const detail = printable(`${place}: ${message}`);
@@ -49,11 +57,12 @@ export function connectFailure(error: unknown, settings: SshSettings, problems: 
     return { kind: 'refused', detail, fix: `check the port, and that sshd runs there: ${tryIt(settings)}` };
   }
   if (level === 'client-authentication' || /authentication/i.test(message)) {
-    const tried = problems.length > 0 ? ` (${problems.join('; ')})` : '';
+    const tried = problems.length > 0 ? ` (${problems.map(({ reason }) => reason).join('; ')})` : '';
+    const copy = `give ${settings.user} a key that the host accepts: ssh-copy-id -p ${settings.port} ${login(settings)}`;
     return {
       kind: 'authentication-failed',
       detail: printable(`${settings.user}@${place}: ${message}${tried}`),
-      fix: `give ${settings.user} a key that the host accepts: ssh-copy-id -p ${settings.port} ${login(settings)}`,
+      fix: printable(problems[0]?.fix ?? copy),
     };
   }
   return { kind: 'unreachable', detail, fix: unreachableFix(code, settings) };

@@ -37,10 +37,16 @@ export function describeOutcome(outcome: ExecOutcome): string {
 
 /** The command or the setting that mends it; null where that depends on the program. */
 export function fixOf(outcome: ExecOutcome): string | null {
-  if ('fix' in outcome) return outcome.fix;
-  if (outcome.kind === 'become-refused')
-    return 'let the user run everything through sudo without a password (NOPASSWD)';
+  if ('fix' in outcome && outcome.fix !== undefined) return outcome.fix;
+  if (outcome.kind === 'become-refused') return becomeFix(outcome.detail);
+  if (outcome.kind === 'lost-connection') return 'see whether the host is still up and reached, then run this again';
   return null;
+}
+
+/** By what sudo, or the shell that looked for it, said. */
+function becomeFix(detail: string): string {
+  if (/sudo: (?:command )?not found/.test(detail)) return 'install sudo on the host, or log in as root (user: root)';
+  return 'let the user run everything through sudo without a password (NOPASSWD)';
 }
 
 /**

@@ -94,7 +94,12 @@ function failed(outcome: ExecOutcome): Supervised {
 
 function becomeProblem(request: ExecRequest, settings: SshSettings): ExecOutcome | null {
   if (request.become !== true || settings.become === 'sudo' || settings.user === 'root') return null;
-  return { kind: 'become-refused', detail: `the inventory says become: none for ${settings.name}` };
+  const detail = `the inventory says become: none for ${settings.name}, and ${settings.user} is not root`;
+  return {
+    kind: 'become-refused',
+    detail,
+    fix: `let the inventory say become: sudo or user: root for ${settings.name}`,
+  };
 }
 
 function untilAborted(signal: AbortSignal): { promise: Promise<ExecOutcome>; dispose: () => void } {

@@ -28,7 +28,7 @@ export type ExecOutcome =
   | { readonly kind: 'output-limit'; readonly limitBytes: number }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'cannot-spawn'; readonly detail: string }
-  | { readonly kind: 'become-refused'; readonly detail: string }
+  | { readonly kind: 'become-refused'; readonly detail: string; readonly fix?: string }
   | ConnectionFailure;
 
 /** What stands between this controller and a remote target. `fix` is a command or a setting a person can act on. */

@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { chmodSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { Collector } from '../../../core/target/collector.js';
@@ -8,6 +10,8 @@ import { Markers } from '../../../core/target/markers.js';
 import { quote } from '../../../core/target/quote.js';
 import { requestProblem } from '../../../core/target/request.js';
 import { Slots } from '../../../core/target/slots.js';
+import { sshTarget } from '../../../core/target/ssh.js';
+import { loadIdentities } from '../../../core/target/ssh-identities.js';
 import { resolveSshSettings } from '../../../core/target/ssh-settings.js';
 import type { ExecOutcome, ExecRequest } from '../../../core/target/target.js';
 
@@ -209,7 +213,54 @@ t.test('outcomes in words', async (t) => {
   );
   t.match(describeOutcome({ kind: 'host-key-changed', offered: 'o', expected: ['e1'], fix: '' }), /o.*e1/);
   t.equal(describeOutcome({ kind: 'cannot-spawn', detail: '\u001b[2J' }).includes('\u001b'), false, 'no control codes');
-  t.match(fixOf({ kind: 'become-refused', detail: '' }), /NOPASSWD/);
+  const fixes: readonly { why: string; outcome: ExecOutcome; fix: RegExp }[] = [
+    { why: 'a password', outcome: { kind: 'become-refused', detail: 'a password is required' }, fix: /NOPASSWD/ },
+    { why: 'no sudo', outcome: { kind: 'become-refused', detail: 'exec: sudo: not found' }, fix: /^install sudo/ },
+    { why: 'a connection that broke', outcome: { kind: 'lost-connection', detail: 'd' }, fix: /still up.*again/ },
+  ];
+  for (const { why, outcome, fix } of fixes) t.match(fixOf(outcome), fix, why);
+  const none = sshTarget(
+    resolveSshSettings({ name: 'h', address: '192.0.2.1', user: 'u', become: 'none' }, { configFiles: [] }),
+  );
+  const { outcome } = await none.exec({ command: ['id'], deadlineMs: 1000, become: true });
+  await none.close();
+  t.match(fixOf(outcome), /become: sudo or user: root for h/, 'what the inventory forbids, the inventory allows');
+});
+
+t.test('a key that could not be offered is what is to be mended', async (t) => {
+  const folder = t.testdir({ locked: '', public: '', open: '' });
+  const path = (name: string) => join(folder, name);
+  rmSync(path('locked'));
+  rmSync(path('open'));
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret', '-f', path('locked')]);
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', path('open')]);
+  const options = { configFiles: [], environment: {} };
+  const refused = Object.assign(new Error('All configured'), { level: 'client-authentication' });
+  const cases: readonly { why: string; identity: string; says: RegExp; fix: RegExp }[] = [
+    { why: 'none there', identity: path('none'), says: /none cannot be read: ENOENT/, fix: /identity/ },
+    { why: 'no file', identity: folder, says: /cannot be read: EISDIR/, fix: /identity/ },
+    { why: 'a passphrase', identity: path('locked'), says: /locked cannot be used/, fix: /ssh-add .*locked/ },
+    { why: 'its public half', identity: path('open.pub'), says: /holds no private key/, fix: /identity/ },
+    { why: 'one that the host refuses', identity: path('open'), says: /All configured$/, fix: /ssh-copy-id -p 22 u@/ },
+  ];
+  for (const { why, identity, says, fix } of cases) {
+    const settings = resolveSshSettings({ name: 'h', address: '192.0.2.1', user: 'u', identity }, options);
+    const { problems } = await loadIdentities(settings);
+    t.match(connectFailure(refused, settings, problems), { kind: 'authentication-failed', detail: says, fix }, why);
+  }
+  chmodSync(path('open'), 0);
+  const settings = resolveSshSettings({ name: 'h', address: '192.0.2.1', user: 'u', identity: path('open') }, options);
+  // Root may read whatever it likes.
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  const { problems } = await loadIdentities(settings).finally(() => {
+    if (isRoot) process.seteuid?.(0);
+  });
+  const expected = {
+    detail: /open cannot be read: EACCES/,
+    fix: /^run this as the user who may read it \(ls -l .*open\)/,
+  };
+  t.match(connectFailure(refused, settings, problems), expected, 'a file of another user');
 });
 
 t.test('errors of a connection in the terms of a target', async (t) => {
