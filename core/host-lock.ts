@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import holdScript from './hold-lock.sh';
 import { messageOf } from './message-of.js';
 import { printable } from './printable.js';
 
@@ -20,12 +20,6 @@ export type HostLockAnswer =
 const HELD = 75;
 
 /**
- * Holds the lock until its standard input ends. The kernel closes our end of that pipe however we die, so a lock never
- * outlives its holder; the file says who that is.
- */
-const HOLDER = 'printf "%s\\n" "$2" >"$1" && echo locked && exec cat >/dev/null';
-
-/**
  * Takes the host's lock: one provision or verify at a time.
  * @param path lock file, made where it is absent
  * @param options.waitMs how long to wait for whoever holds it, in milliseconds
@@ -37,7 +31,6 @@ export async function acquireHostLock(
 ): Promise<HostLockAnswer> {
   const who = `${options.who}, process ${process.pid}`;
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o755 });
     return await takeLock(path, options.waitMs, who);
   } catch (error) {
     return { kind: 'error', reason: messageOf(error) };
@@ -45,10 +38,9 @@ export async function acquireHostLock(
 }
 
 async function takeLock(path: string, waitMs: number, who: string): Promise<HostLockAnswer> {
-  const patience = waitMs > 0 ? ['-w', String(waitMs / 1000)] : ['-n'];
-  const args = [...patience, '-E', String(HELD), '--', path, '/bin/sh', '-c', HOLDER, 'watertight-lock', path, who];
+  const args = ['-c', holdScript, 'watertight-lock', path, who, String(waitMs / 1000)];
   // A process group of its own: Ctrl-C on a terminal must not free the lock while we still take things back.
-  const child = spawn('flock', args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  const child = spawn('/bin/sh', args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   let complaint = '';
   child.stderr.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk.toString('utf8')).slice(0, 500);

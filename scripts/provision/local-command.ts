@@ -10,10 +10,12 @@ import { version } from '../../core/version.js';
 import { PATHS } from '../../profiles/names.js';
 import { parseHostProfile } from '../../profiles/parse-host-profile.js';
 import type { HostProfile } from '../../profiles/profile.js';
+import { MANIFEST } from '../../profiles/resources/manifest.js';
 import { STAGING, TRANSACTION } from '../../profiles/resources/state-paths.js';
 import { type ControllerChannel, listenToController } from './controller-channel.js';
 import type { Emit } from './events.js';
 import { Journal } from './journal.js';
+import { leaveNoTrace } from './leave-no-trace.js';
 import { provisionHere } from './local-run.js';
 import { proveHere } from './prove.js';
 
@@ -104,5 +106,6 @@ async function underLock(profile: HostProfile, channel: ControllerChannel): Prom
   } finally {
     for (const signal of signals) process.off(signal, abort);
     if (dirname(program) === STAGING) rmSync(STAGING, { recursive: true, force: true });
+    leaveNoTrace({ signs: [MANIFEST, PATHS.bundle, PATHS.configuration], state: PATHS.state, run: PATHS.run });
   }
 }

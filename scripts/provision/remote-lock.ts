@@ -1,10 +1,11 @@
 import { PassThrough } from 'node:stream';
+import holdScript from '../../core/hold-lock.sh';
 import { describeOutcome } from '../../core/target/describe.js';
 import type { Target } from '../../core/target/target.js';
 import { PATHS } from '../../profiles/names.js';
-import holdScript from './hold-lock.sh';
 
 const HOUR_MS = 3_600_000;
+const WAIT_SECONDS = 120;
 
 export type RemoteLock =
   | { readonly kind: 'locked'; release(): Promise<void> }
@@ -18,7 +19,7 @@ export async function lockHost(target: Target, who: string): Promise<RemoteLock>
     onLocked = () => resolve(null);
   });
   const holding = target.exec({
-    command: ['/bin/sh', '-c', holdScript, 'watertight-lock', PATHS.lock, who],
+    command: ['/bin/sh', '-c', holdScript, 'watertight-lock', PATHS.lock, who, String(WAIT_SECONDS)],
     input,
     deadlineMs: HOUR_MS,
     become: true,
