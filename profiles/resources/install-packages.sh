@@ -16,10 +16,11 @@ take_note() {
   mv -f "$note.new" "$note" && rm -f "$note.before" "$note.after"
 }
 
-# Shows what a program says line by line while it runs. tee -p and the pipe's reader may lose their listener: a connection
+# Shows what a program says line by line while it runs, but for its errors: an attempt may fail and the next one succeed, and
+# what went wrong in the last of them is said in the end. tee -p and the pipe's reader may lose their listener: a connection
 # that is cut must not end dpkg in the middle of a package.
 aloud() {
-  { "$@"; echo "$?" >"$log.status"; } | tee -p "$log" | stdbuf -oL tr '\r' '\n'
+  { "$@"; echo "$?" >"$log.status"; } | tee -p "$log" | stdbuf -oL tr '\r' '\n' | sed -u '/^E: /d'
   return "$(cat "$log.status")"
 }
 
@@ -59,6 +60,7 @@ main() {
     patiently apt update && patiently apt install --no-install-recommends -- "$@"
   }
   status=$?
+  [ "$status" -eq 0 ] || grep '^E: ' "$log"
   take_note || exit 1
   exit "$status"
 }

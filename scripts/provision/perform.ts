@@ -34,9 +34,8 @@ async function runProgram(
   return `${command[0]}: ${describeResult(result)}`;
 }
 
-/** Of all that apt says: what it waits for, what goes wrong, and how far it is. */
-const WORTH_SAYING =
-  /^(?:Get:.*\[|Unpacking |Setting up |Removing |Purging |waiting |Waiting |W: |E: |dpkg: |these need )/;
+/** Of all that apt says: how much it fetches, one line a package, what it waits for, and what goes wrong. */
+const WORTH_SAYING = /^(?:Need to get |Setting up |Removing |waiting |Waiting |W: |E: |dpkg: |these need )/;
 
 /** Passes on what is worth saying, once: apt repeats every second that it waits. */
 function distinctly(onLine: (line: string) => void): (line: string) => void {
