@@ -9,6 +9,11 @@ export interface ProvisionFlags {
   readonly format: 'human' | 'ndjson';
 }
 
+/** For the help of both commands: which stream says what. */
+export const WHERE_IT_GOES = `
+What happens meanwhile goes to standard error. The result goes to standard output: the plan of a dry run, and the
+last sentence. With --format ndjson all of it goes to standard output, one event a line.`;
+
 /** `watertight provision`: makes hosts contained, and proves it. */
 export function provisionCommand(): Command {
   const command = new Command('provision')
@@ -23,6 +28,7 @@ export function provisionCommand(): Command {
       const { provisionHosts } = await import('./provision/hosts.js');
       process.exitCode = await provisionHosts(hosts, flags);
     });
+  command.addHelpText('after', WHERE_IT_GOES);
   return withExamples(command, [
     { type: 'watertight provision browser-01', does: 'contain one host, and prove it' },
     {

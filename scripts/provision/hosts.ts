@@ -21,28 +21,30 @@ import { humanReport, ndjsonReport, type Streams } from './report.js';
 export async function provisionHosts(names: readonly string[], flags: ProvisionFlags): Promise<ExitCode> {
   const bundle = await hostBundle();
   const dryRun = flags.dryRun === true;
-  return overHosts(names, flags, flags.all === true, (common) => provisionHost({ ...common, bundle, dryRun }));
+  return overHosts('provision', names, flags, (common) => provisionHost({ ...common, bundle, dryRun }));
 }
 
 /** Takes everything from hosts again, one after the other. */
 export async function deprovisionHosts(names: readonly string[], flags: DeprovisionFlags): Promise<ExitCode> {
   const options = { dryRun: flags.dryRun === true, keepPackages: flags.keepPackages === true };
-  return overHosts(names, flags, false, (common) => deprovisionHost({ ...common, ...options }));
+  return overHosts('deprovision', names, flags, (common) => deprovisionHost({ ...common, ...options }));
 }
 
-type Flags = Pick<ProvisionFlags, 'config' | 'dryRun' | 'diff' | 'format'>;
+type Flags = Pick<ProvisionFlags, 'all' | 'config' | 'dryRun' | 'diff' | 'format'>;
 type Common = Pick<ControllerRun, 'profile' | 'connect' | 'emit' | 'signal'>;
 
 /** Ctrl-C ends the work on the host in hand (a provision is taken back there), and all that would follow. */
 async function overHosts(
+  command: 'provision' | 'deprovision',
   names: readonly string[],
   flags: Flags,
-  all: boolean,
   work: (common: Common) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const configuration = await loadConfiguration(flags.config);
   // All of them are looked up before the first is touched: a typing error ends the command, not half of it.
-  const profiles = chosenHosts(names, all, configuration).map((name) => hostProfile(configuration, name));
+  const profiles = chosenHosts(command, names, flags.all === true, configuration).map((name) =>
+    hostProfile(configuration, name),
+  );
   const stop = new AbortController();
   const exits: ExitCode[] = [];
   const working = (async () => {
@@ -70,12 +72,17 @@ function reportFor(flags: Flags): Emit {
   return humanReport(streams(), { dryRun: flags.dryRun === true, diff: flags.diff === true });
 }
 
-function chosenHosts(names: readonly string[], all: boolean, configuration: Configuration): readonly string[] {
-  if (all && names.length > 0) throw new UsageFailure('name hosts, or say --all', 'watertight provision --help');
+function chosenHosts(
+  command: string,
+  names: readonly string[],
+  all: boolean,
+  configuration: Configuration,
+): readonly string[] {
+  if (all && names.length > 0) throw new UsageFailure('name hosts, or say --all', `watertight ${command} --help`);
   const chosen = all ? [...configuration.hosts.keys()] : [...new Set(names)];
   if (chosen.length === 0) {
     const known = [...configuration.hosts.keys()].join(' ');
-    throw new UsageFailure('which host? none was named', known === '' ? null : `watertight provision ${known}`);
+    throw new UsageFailure('which host? none was named', known === '' ? null : `watertight ${command} ${known}`);
   }
   return chosen;
 }
