@@ -1,6 +1,7 @@
 import { PATHS } from '../names.js';
 import { type Change, octal, run } from './change.js';
 import type { FileFact } from './facts.js';
+import { lostBy } from './file.js';
 import { TRANSACTION } from './state-paths.js';
 
 const MODE = 0o644;
@@ -39,6 +40,7 @@ export function compareBundle(fact: FileFact, bundle: Bundle): Change | null {
         ? [run(['mv', '-fT', '--', KEPT, PATHS.bundle], { accept: [NOT_KEPT] })]
         : [run(['rm', '-f', '--', candidate, PATHS.bundle])],
     settle: [],
+    kept: lostBy(PATHS.bundle, fact, fact.kind === 'file'),
   };
 }
 

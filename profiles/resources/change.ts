@@ -67,6 +67,8 @@ export interface Change {
   readonly undo: readonly Operation[];
   /** Carried out after everything is taken back, in the order of the stages: what has to take note of old files again. */
   readonly settle: readonly Operation[];
+  /** What stays as this change made it though it is taken back, in words. None: everything is as it was. */
+  readonly kept: readonly string[];
 }
 
 /** Milliseconds that an ordinary program may take on a slow host. */

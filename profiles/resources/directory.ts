@@ -2,6 +2,7 @@ import { dirname } from 'node:path/posix';
 import { PATHS } from '../names.js';
 import { type Change, octal, run } from './change.js';
 import type { FileFact } from './facts.js';
+import { lostBy } from './file.js';
 
 const MODE = 0o755;
 /** Only below these is a directory ours; /etc/systemd and its like belong to the system. */
@@ -32,7 +33,8 @@ export function compareDirectory(path: string, fact: FileFact): Change | null {
   return {
     id: `directory:${path}`,
     kind: 'directory',
-    stage: 'directories',
+    // The note of what is ours stands in the state folder, and is written first of all files.
+    stage: path === PATHS.state ? 'note' : 'directories',
     summary: `${fact.kind === 'absent' ? 'create' : 'mend'} ${path}/ (${differences})`,
     diff: null,
     operations: [
@@ -41,6 +43,7 @@ export function compareDirectory(path: string, fact: FileFact): Change | null {
     ],
     undo,
     settle: [],
+    kept: inTheWay ? lostBy(path, fact, false) : [],
   };
 }
 
@@ -76,5 +79,6 @@ export function removeDirectory(path: string, fact: FileFact): Change | null {
     operations: [run(['rmdir', '--ignore-fail-on-non-empty', '--', path], { accept: [1] })],
     undo: restore(path, fact),
     settle: [],
+    kept: [],
   };
 }

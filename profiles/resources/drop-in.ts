@@ -33,5 +33,6 @@ function setAside(path: string): Change {
     // Where it was never set aside there is nothing to bring back (status 1).
     undo: [run(['mv', '-fT', '--', aside, path], { accept: [1] })],
     settle: [],
+    kept: [],
   };
 }

@@ -26,6 +26,7 @@ export function compareFile(fact: FileFact, desired: ProfileFile, place: Place):
     operations: placeFile(fact, desired, content),
     undo: [putBack(desired.path, fact)],
     settle: [],
+    kept: lostBy(desired.path, fact, isKept(fact)),
   };
 }
 
@@ -61,6 +62,7 @@ export function removeFile(path: string, fact: FileFact, place: Place): Change |
     operations: [run(['rm', '-f', '--', path])],
     undo: [putBack(path, fact)],
     settle: [],
+    kept: lostBy(path, fact, isKept(fact)),
   };
 }
 
@@ -71,6 +73,13 @@ export function putBack(path: string, fact: FileFact): Operation {
     : run(['rm', '-f', '--', path]);
 }
 
-function isKept(fact: FileFact): fact is Placed & { content: Buffer } {
+/** What stood at a path and is not put back, in words; nothing where there was nothing, or where it was kept. */
+export function lostBy(path: string, fact: FileFact, isKept: boolean): readonly string[] {
+  if (fact.kind === 'absent' || isKept) return [];
+  return [`the ${fact.kind === 'other' ? fact.type : fact.kind} that stood at ${path} is not put back`];
+}
+
+/** Whether it can be put back: its content was read. */
+export function isKept(fact: FileFact): fact is Placed & { content: Buffer } {
   return fact.kind === 'file' && fact.content !== null;
 }

@@ -34,5 +34,6 @@ export function comparePackages(installed: ReadonlyMap<string, string>, desired:
     ],
     undo: [],
     settle: [],
+    kept: [`the packages stay installed, and deprovision removes them: ${missing.join(' ')}`],
   };
 }

@@ -1,7 +1,7 @@
 import type { ProfileFile } from '../profile.js';
 import { type Change, run } from './change.js';
 import { type HostFacts, needed } from './facts.js';
-import { compareFile, putBack } from './file.js';
+import { compareFile, isKept, lostBy, putBack } from './file.js';
 import type { Manifest } from './manifest.js';
 import { installedRulesetHolds } from './ruleset.js';
 
@@ -32,6 +32,8 @@ export function withPermissions(
 
 /** Permission comes back with an undone run only where the host was contained before it. */
 function withdraw(path: string, facts: HostFacts): Change {
+  const fact = needed(facts.files, path);
+  const held = installedRulesetHolds(facts);
   return {
     id: `withdraw:${path}`,
     kind: 'permission',
@@ -40,6 +42,9 @@ function withdraw(path: string, facts: HostFacts): Change {
     diff: null,
     operations: [run(['rm', '-f', '--', path])],
     undo: [],
-    settle: installedRulesetHolds(facts) ? [putBack(path, needed(facts.files, path))] : [],
+    settle: held ? [putBack(path, fact)] : [],
+    kept: held
+      ? lostBy(path, fact, isKept(fact))
+      : [`the permission ${path} stays withdrawn, since the ruleset did not hold before this run`],
   };
 }

@@ -126,10 +126,10 @@ function removeAllButNote(facts: HostFacts): Change | null {
 
 function removal(id: string, kind: Change['kind'], summary: string, operations: readonly Operation[]): Change {
   const stage: Stage = 'removal';
-  return { id, kind, stage, summary, diff: null, operations, undo: [], settle: [] };
+  return { id, kind, stage, summary, diff: null, operations, undo: [], settle: [], kept: [] };
 }
 
 /** Nothing of this is taken back: it goes on where it was cut off. */
 function withoutUndo(change: Change): Change {
-  return { ...change, undo: [], settle: [] };
+  return { ...change, undo: [], settle: [], kept: [] };
 }

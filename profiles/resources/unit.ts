@@ -17,6 +17,7 @@ export function compareSystemd(reason: string | null): Change | null {
     operations: [DAEMON_RELOAD],
     undo: [],
     settle: [],
+    kept: [],
   };
 }
 
@@ -25,6 +26,7 @@ interface Step {
   readonly operation: Operation;
   readonly undo: readonly Operation[];
   readonly settle: readonly Operation[];
+  readonly kept?: string;
 }
 
 /**
@@ -47,13 +49,15 @@ export function compareUnit(fact: UnitFact, desired: ProfileUnit, changed: Reado
     operations: steps.map(({ operation }) => operation),
     undo: [...steps].reverse().flatMap(({ undo }) => undo),
     settle: steps.flatMap(({ settle }) => settle),
+    kept: steps.flatMap(({ kept }) => kept ?? []),
   };
 }
 
 /** A mask in /etc stands in the place of the unit's file and is replaced with it; one in /run has to be lifted. */
 function maskSteps(fact: UnitFact, { name }: ProfileUnit): readonly Step[] {
   if (fact.loadState !== 'masked' && !fact.unitFileState.startsWith('masked')) return [];
-  return [{ words: 'unmask', operation: run(['systemctl', 'unmask', '--runtime', '--', name]), undo: [], settle: [] }];
+  const operation = run(['systemctl', 'unmask', '--runtime', '--', name]);
+  return [{ words: 'unmask', operation, undo: [], settle: [], kept: `${name} stays unmasked` }];
 }
 
 function enablementSteps(fact: UnitFact, { name, enabled }: ProfileUnit): readonly Step[] {
@@ -115,5 +119,6 @@ export function removeUnit(name: string, fact: UnitFact): Change | null {
       ...(isEnabled ? [run(['systemctl', 'enable', '--', name])] : []),
       ...(isActive ? [run(['systemctl', 'start', '--', name])] : []),
     ],
+    kept: isActive && name.endsWith('.slice') ? [`what ran in ${name} was ended`] : [],
   };
 }

@@ -31,6 +31,7 @@ export function compareUser(fact: UserFact, desired: ProfileUser): UserAnswer {
     operations: mends.map(({ operation }) => operation),
     undo: mends.map(({ undo }) => undo),
     settle: [],
+    kept: [],
   };
   return { kind: 'change', change };
 }
@@ -46,6 +47,7 @@ function createUser(desired: ProfileUser): Change {
     operations: [addUser(name, desired.comment)],
     undo: [run(['userdel', '--', name], { accept: [NOT_THERE] })],
     settle: [],
+    kept: [],
   };
 }
 
@@ -94,5 +96,6 @@ export function removeUser(name: string, fact: UserFact): Change | null {
     operations: [run(['userdel', '--', name], { accept: [NOT_THERE] })],
     undo: [addAgain(name, fact.comment, fact.uid)],
     settle: [],
+    kept: [],
   };
 }

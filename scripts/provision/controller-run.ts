@@ -7,11 +7,11 @@ import type { Change } from '../../profiles/resources/change.js';
 import type { HostFacts } from '../../profiles/resources/facts.js';
 import { planProvision } from '../../profiles/resources/plan.js';
 import { STAGED_BUNDLE } from '../../profiles/resources/state-paths.js';
-import { bringBundle, bringInterpreter } from './bring.js';
+import { type Brought, bringBundle, bringInterpreter } from './bring.js';
 import { type Emit, planned } from './events.js';
 import type { HostBundle } from './host-bundle.js';
 import { readHost } from './read-host.js';
-import { runRemotely } from './remote-run.js';
+import { runRemotely, withBrought } from './remote-run.js';
 import { isStop, type Stop } from './stop.js';
 
 export interface ControllerRun {
@@ -38,16 +38,25 @@ export async function provisionHost(run: ControllerRun): Promise<ExitCode> {
   });
   const target = run.connect();
   try {
-    const answer = run.dryRun ? await planOnly(run, target, at.getTime()) : await converge(run, target);
+    const brought: Brought[] = [];
+    const answer = run.dryRun ? await planOnly(run, target, at.getTime()) : await converge(run, target, brought);
     if (!isStop(answer)) return answer;
     const { exit, kind, reason, fix } = answer;
     emit({ type: 'failure', kind, reason, fix });
-    emit({ type: 'finished', exit, result: 'untouched', changes: 0, durationMs: Date.now() - at.getTime() });
+    const finished = { type: 'finished', exit, ...UNTOUCHED, durationMs: Date.now() - at.getTime() } as const;
+    emit(withBrought(finished, brought.map(staying)));
     return exit;
   } finally {
     await target.close();
   }
 }
+
+/** No run on the host takes it away again. */
+function staying({ summary, kept }: Brought): Brought {
+  return { summary, kept: kept.length > 0 ? kept : [`it stays done: ${summary}`] };
+}
+
+const UNTOUCHED = { result: 'untouched', changes: 0 } as const;
 
 async function planOnly(run: ControllerRun, target: Target, startedAt: number): Promise<ExitCode | Stop> {
   const read = await plan(run, target);
@@ -59,16 +68,17 @@ async function planOnly(run: ControllerRun, target: Target, startedAt: number): 
   return EXIT.yes;
 }
 
-async function converge(run: ControllerRun, target: Target): Promise<ExitCode | Stop> {
+async function converge(run: ControllerRun, target: Target, brought: Brought[]): Promise<ExitCode | Stop> {
   const read = await plan(run, target);
   if (isStop(read)) return read;
-  const { packages } = renderHost(run.profile);
-  const changesBefore = await bringInterpreter(target, read.facts, packages, run.emit);
-  if (isStop(changesBefore)) return changesBefore;
-  const program = await bringBundle(target, read.facts, run.bundle, run.emit);
+  run.emit({ type: 'plan', changes: read.changes.map(planned) });
+  const bringing = { ...read, target, emit: run.emit, brought };
+  const stopped = await bringInterpreter(bringing);
+  if (stopped !== null) return stopped;
+  const program = await bringBundle(bringing, run.bundle);
   if (isStop(program)) return program;
   if (run.signal.aborted) return { exit: EXIT.couldNotTell, kind: 'cancelled', reason: 'the run was ended', fix: null };
-  return runRemotely({ ...run, target, connectAfresh: run.connect, program, changesBefore });
+  return runRemotely({ ...run, target, connectAfresh: run.connect, program, announced: read.changes.length, brought });
 }
 
 /** A host with which something is wrong that a person must settle is not touched at all. */

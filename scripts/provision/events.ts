@@ -1,6 +1,7 @@
 import type { VerifyEvent } from '../../core/events.js';
 import type { ExitCode } from '../../core/outcome.js';
 import type { Change, ChangeKind } from '../../profiles/resources/change.js';
+import type { TakenBack } from '../../profiles/resources/rollback.js';
 
 /** A change as a plan shows it. */
 export interface PlannedChange {
@@ -16,6 +17,8 @@ export type ProvisionResult =
   | 'planned'
   | 'removed'
   | 'rolled-back'
+  /** As it was but for what is listed, which another provision completes. */
+  | 'rolled-back-in-part'
   | 'rollback-incomplete'
   | 'untouched'
   | 'unknown';
@@ -49,7 +52,10 @@ export type ProvisionEvent =
       readonly type: 'finished';
       readonly exit: ExitCode;
       readonly result: ProvisionResult;
+      /** As many as the plan names; of a run that was cut off, what it made. */
       readonly changes: number;
+      /** Where a run was taken back: how much of it, and what stays. */
+      readonly takenBack?: TakenBack;
       readonly durationMs: number;
     };
 

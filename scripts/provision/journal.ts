@@ -67,7 +67,10 @@ function isBufferJson(value: unknown): value is { readonly data: readonly number
 /** Root alone writes the journal (0600 in a 0700 directory), so its shape is trusted; its buffers come back as buffers. */
 function readEntry(line: string): readonly Undoing[] {
   try {
-    return line === '' ? [] : [JSON.parse(line, decodeBuffer) as Undoing];
+    if (line === '') return [];
+    const entry = JSON.parse(line, decodeBuffer) as Undoing;
+    // Builds before 0.1.0 noted nothing of what stays.
+    return [{ ...entry, kept: entry.kept ?? [] }];
   } catch (error) {
     if (error instanceof SyntaxError) return [];
     throw error;

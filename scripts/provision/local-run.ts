@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../../core/outcome.js';
 import { renderHost } from '../../profiles/host.js';
 import { factsQuery } from '../../profiles/resources/gather.js';
 import { planProvision } from '../../profiles/resources/plan.js';
+import type { TakenBack } from '../../profiles/resources/rollback.js';
 import { rollBack } from './apply.js';
 import { converge, type Failure, type LocalRun } from './converge.js';
 import { type ProvisionResult, planned } from './events.js';
@@ -12,6 +13,7 @@ interface Ended {
   readonly exit: ExitCode;
   readonly result: ProvisionResult;
   readonly changes: number;
+  readonly takenBack?: TakenBack;
 }
 
 /** Makes this host what its profile says, as one transaction: proven and confirmed, or taken back. */
@@ -51,24 +53,18 @@ async function transaction(run: LocalRun): Promise<Ended> {
 
 async function takeBack(run: LocalRun, { exit, reason }: Failure, changes: number): Promise<Ended> {
   const { emit, journal, target } = run;
-  if (journal.read().length === 0) {
-    emit({ type: 'failure', kind: 'provision', reason, fix: null });
-    return { exit, result: 'untouched', changes };
-  }
+  if (journal.read().length === 0) return untouched(run, exit, 'provision', reason);
   emit({ type: 'rollback', reason });
-  const left = await rollBack(target, journal);
-  if (left.length === 0) {
-    emit({
-      type: 'failure',
-      kind: 'rolled-back',
-      reason: `${reason}; the host is as it was, packages stay`,
-      fix: null,
-    });
-    return { exit, result: 'rolled-back', changes };
-  }
+  const { failures, whole, ...takenBack } = await rollBack(target, journal);
   const fix = `watertight provision ${run.profile.host}`;
-  emit({ type: 'failure', kind: 'rollback-incomplete', reason: `${reason}; not taken back: ${left.join('; ')}`, fix });
-  return { exit, result: 'rollback-incomplete', changes };
+  if (failures.length > 0) {
+    const left = `${reason}; not taken back: ${failures.join('; ')}`;
+    emit({ type: 'failure', kind: 'rollback-incomplete', reason: left, fix });
+    return { exit, result: 'rollback-incomplete', changes, takenBack };
+  }
+  const result = whole ? 'rolled-back' : 'rolled-back-in-part';
+  emit({ type: 'failure', kind: result, reason, fix: whole ? null : fix });
+  return { exit, result, changes, takenBack };
 }
 
 function untouched(run: LocalRun, exit: ExitCode, kind: string, reason: string): Ended {

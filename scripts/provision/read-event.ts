@@ -34,7 +34,14 @@ function isEvent(value: unknown): value is ProvisionEvent {
   if (typeof type !== 'string' || !Object.hasOwn(REQUIRED, type)) return false;
   const required = REQUIRED[type as ProvisionEvent['type']];
   const fields = value as Record<string, unknown>;
-  return Object.entries(required).every(([name, kind]) => isOfKind(fields[name], kind));
+  if (!Object.entries(required).every(([name, kind]) => isOfKind(fields[name], kind))) return false;
+  return type !== 'finished' || fields.takenBack === undefined || isTakenBack(fields.takenBack);
+}
+
+function isTakenBack(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('changes' in value) || !('kept' in value)) return false;
+  const { changes, kept } = value;
+  return typeof changes === 'number' && Array.isArray(kept) && kept.every((words) => typeof words === 'string');
 }
 
 function isOfKind(value: unknown, kind: FieldType): boolean {

@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../../core/outcome.js';
 import { describeOutcome } from '../../core/target/describe.js';
 import { succeeded, type Target } from '../../core/target/target.js';
 import type { HostProfile } from '../../profiles/profile.js';
+import type { Brought } from './bring.js';
 import { lastWords } from './describe-result.js';
 import type { Emit, ProvisionEvent } from './events.js';
 import { readEvent } from './read-event.js';
@@ -18,6 +19,8 @@ const CONFIRM_MS = 20_000;
  */
 const OWN_UNIT = ['systemd-run', '--pipe', '--wait', '--quiet', '--collect', '--service-type=exec', '--'] as const;
 
+type Finished = Extract<ProvisionEvent, { type: 'finished' }>;
+
 export interface RemoteRun {
   readonly target: Target;
   /** A connection that shares nothing with the target's. */
@@ -26,8 +29,10 @@ export interface RemoteRun {
   /** The bundle's path on the host. */
   readonly program: string;
   readonly emit: Emit;
-  /** Changes that were made before the run on the host began. */
-  readonly changesBefore: number;
+  /** How many changes were announced. */
+  readonly announced: number;
+  /** Those of them that were made before the run on the host began. */
+  readonly brought: readonly Brought[];
   /** Aborted: the host is told to take everything back. */
   readonly signal: AbortSignal;
 }
@@ -40,11 +45,12 @@ export async function runRemotely(run: RemoteRun): Promise<ExitCode> {
   if (signal.aborted) return EXIT.couldNotTell;
   signal.addEventListener('abort', takeBack, { once: true });
   input.write(`${JSON.stringify(profile)}\n`);
-  let finished: Extract<ProvisionEvent, { type: 'finished' }> | null = null;
+  let finished: Finished | null = null;
   const onEvent = (event: ProvisionEvent) => {
     if (event.type === 'confirm') void confirm(run, input);
     // The controller has begun and will end this run in its own words.
-    if (event.type === 'finished') finished = { ...event, changes: event.changes + run.changesBefore };
+    if (event.type === 'finished') finished = withBrought(event, run.brought);
+    else if (event.type === 'plan') announceAnew(run, event);
     else if (event.type !== 'started') emit(event);
   };
   const result = await target.exec({
@@ -60,6 +66,29 @@ export async function runRemotely(run: RemoteRun): Promise<ExitCode> {
   signal.removeEventListener('abort', takeBack);
   input.end();
   return conclude(finished, result, emit);
+}
+
+/** The host plans from what it finds itself; what was announced already is not announced twice. */
+function announceAnew({ announced, brought, emit }: RemoteRun, plan: Extract<ProvisionEvent, { type: 'plan' }>): void {
+  if (plan.changes.length + brought.length === announced) return;
+  emit({ type: 'progress', text: 'the host is not as it was when this was planned: planned anew' });
+  emit(plan);
+}
+
+/** The end of a run with what was done before it: that counts, and packages stay though the run is taken back. */
+export function withBrought(finished: Finished, brought: readonly Brought[]): Finished {
+  if (brought.length === 0) return finished;
+  const changes = finished.changes + brought.length;
+  const isUntouched = finished.result === 'untouched';
+  const { takenBack = isUntouched ? { changes: 0, kept: [] } : undefined } = finished;
+  if (takenBack === undefined) return { ...finished, changes };
+  const kept = [...brought.flatMap((change) => change.kept), ...takenBack.kept];
+  return {
+    ...finished,
+    result: isUntouched ? 'rolled-back' : finished.result,
+    changes,
+    takenBack: { changes: takenBack.changes + brought.filter((change) => change.kept.length === 0).length, kept },
+  };
 }
 
 /** Shows that the operator still gets in and becomes root, by a connection made after everything was changed. */
@@ -80,11 +109,7 @@ async function confirm({ connectAfresh, emit, signal }: RemoteRun, input: PassTh
   }
 }
 
-function conclude(
-  finished: Extract<ProvisionEvent, { type: 'finished' }> | null,
-  result: Awaited<ReturnType<Target['exec']>>,
-  emit: Emit,
-): ExitCode {
+function conclude(finished: Finished | null, result: Awaited<ReturnType<Target['exec']>>, emit: Emit): ExitCode {
   if (finished !== null) {
     emit(finished);
     return finished.exit;

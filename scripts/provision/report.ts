@@ -56,7 +56,7 @@ function progressLine(host: string, event: ProvisionEvent, colours: Colours): st
     case 'confirm':
       return colours.dim('  … waiting for the confirmation that you still get in');
     case 'rollback':
-      return colours.yellow(`  taking everything back: ${printable(event.reason)}`);
+      return colours.yellow(`  taking back what was begun: ${printable(event.reason)}`);
     case 'failure':
       return `${colours.red('  failed:')} ${printable(event.reason)}${fixed(event.fix)}`;
     case 'ledger':
@@ -107,16 +107,34 @@ const RESULTS: Readonly<Record<ProvisionResult, string>> = {
   planned: 'was not touched: this is what would be done',
   removed: 'holds nothing of ours any more',
   'rolled-back': 'is as it was before this run',
+  'rolled-back-in-part': 'is as it was before this run',
   'rollback-incomplete': 'is in between: run provision again',
   untouched: 'was not touched',
   unknown: 'was left in a state that could not be told: run provision again',
 };
 
-function conclusion(host: string, event: Extract<ProvisionEvent, { type: 'finished' }>, colours: Colours): string {
+type Finished = Extract<ProvisionEvent, { type: 'finished' }>;
+
+function conclusion(host: string, event: Finished, colours: Colours): string {
   const seconds = (event.durationMs / 1000).toFixed(1);
-  const sentence = `${host} ${RESULTS[event.result] ?? 'has an unknown result'}: ${count(event.changes)} (${seconds} s)`;
+  const became = RESULTS[event.result] ?? 'has an unknown result';
+  const sentence = `${host} ${became}${extent(event)} (${seconds} s)${staying(host, event)}`;
   if (event.exit === EXIT.yes) return colours.green(sentence);
   return event.exit === EXIT.no ? colours.red(sentence) : colours.yellow(sentence);
+}
+
+function extent({ changes, takenBack, result }: Finished): string {
+  if (takenBack === undefined) return `: ${count(changes)}`;
+  const { length } = takenBack.kept;
+  const but = length > 0 && result !== 'rollback-incomplete' ? ' but for what stays' : '';
+  return `${but}: ${count(takenBack.changes)} taken back${length > 0 ? `, ${length} not` : ''}`;
+}
+
+/** What was not taken back, a line each, and the command that completes it. */
+function staying(host: string, { takenBack, result }: Finished): string {
+  const lines = (takenBack?.kept ?? []).map((words) => `\n  stays: ${printable(words)}`);
+  const completes = result === 'rolled-back-in-part' ? `\n  complete it: watertight provision ${host}` : '';
+  return `${lines.join('')}${completes}`;
 }
 
 function count(changes: number): string {

@@ -11,7 +11,7 @@ import { PACKAGES_NOTE } from '../../profiles/resources/package.js';
 import { parseFacts } from '../../profiles/resources/parse-facts.js';
 import { planProvision } from '../../profiles/resources/plan.js';
 import { deprovisionQuery, notedPackages, planDeprovision } from '../../profiles/resources/plan-deprovision.js';
-import { rollbackOf } from '../../profiles/resources/rollback.js';
+import { isWhole, type RollbackStep, rollbackOf, takenBackOf } from '../../profiles/resources/rollback.js';
 import { unifiedDiff } from '../../profiles/resources/unified-diff.js';
 import { compareUser } from '../../profiles/resources/user.js';
 import type { Listing } from '../../profiles/ruleset-state.js';
@@ -119,6 +119,8 @@ function planOf(facts: HostFacts, profile: HostProfile = PROFILE): readonly Chan
 const ids = (changes: readonly Change[]) => changes.map(({ id }) => id);
 const commands = (operations: readonly Operation[]) =>
   operations.map((operation) => (operation.do === 'run' ? operation.command.join(' ') : `write ${operation.path}`));
+
+const operationsOf = (steps: readonly RollbackStep[]) => steps.map(({ operation }) => operation);
 
 t.test('a bare host: everything, in an order that never opens it', async (t) => {
   const changes = planOf(bareHost());
@@ -385,15 +387,136 @@ t.test('rolling back: last first, then slices, rules, units, and permission at t
     ),
   );
   const back = rollbackOf(changes);
-  t.strictSame(commands(back.undo), [`rm -f -- ${SUDOERS}`, `write ${POLICY}`]);
-  t.strictSame(commands(back.settle), [
+  t.strictSame(commands(operationsOf(back.undo)), [`rm -f -- ${SUDOERS}`, `write ${POLICY}`]);
+  t.strictSame(commands(operationsOf(back.settle)), [
     'systemctl daemon-reload',
     'nft -f -',
     `systemctl try-reload-or-restart -- ${SERVICE}`,
   ]);
-  t.strictSame(commands(back.permissions), [`write ${SUDOERS}`]);
+  t.strictSame(commands(operationsOf(back.permissions)), [`write ${SUDOERS}`]);
   const open = planOf({ ...good, ruleset: { ...good.ruleset, live: ABSENT } });
-  t.strictSame(commands(rollbackOf(open).permissions), [], 'a host that was open before gets no permission back');
+  t.strictSame(
+    commands(operationsOf(rollbackOf(open).permissions)),
+    [],
+    'a host that was open before gets no permission back',
+  );
+});
+
+t.test('what a rollback leaves is said: a change either has a way back or says that it stays', async (t) => {
+  const plans = [
+    { why: 'a bare host', changes: planOf(bareHost()) },
+    { why: 'a tenant goes', changes: planOf(provisionedHost(TWO)) },
+    ...cases.map(({ why, facts }) => ({ why, changes: planOf(facts) })),
+  ];
+  for (const { why, changes } of plans) {
+    for (const { id, undo, settle, kept } of changes) {
+      // systemd reads its files anew in every rollback.
+      const isReload = id === 'unit:daemon-reload';
+      t.ok(isReload || undo.length + settle.length + kept.length > 0, `${why}: ${id}`);
+    }
+  }
+});
+
+const STAYS: readonly { why: string; facts: HostFacts; kept: readonly RegExp[]; whole: boolean }[] = [
+  {
+    why: 'a flushed table: it stays loaded, and the permission stays away',
+    facts: { ...good, ruleset: { ...good.ruleset, live: ABSENT } },
+    kept: [/permission .*acme stays withdrawn/, /table inet watertight stays loaded/],
+    whole: false,
+  },
+  {
+    why: 'a table of no file',
+    facts: changed(
+      { ...good, ruleset: { ...good.ruleset, desired: { kind: 'listed', text: 'new' }, installed: null } },
+      'files',
+      PATHS.ruleset,
+      ABSENT,
+    ),
+    kept: [/permission .*acme stays withdrawn/, /table inet watertight, .* is not loaded again/],
+    whole: false,
+  },
+  {
+    why: 'a link in the place of a file',
+    facts: changed(good, 'files', POLICY, { kind: 'other', type: 'symbolic link' }),
+    kept: [/the symbolic link that stood at .*policy.json is not put back/],
+    whole: false,
+  },
+  {
+    why: 'a file in the place of a folder',
+    facts: changed(good, 'files', '/etc/watertight', fileFact({ ...policy, content: '' })),
+    kept: [/the file that stood at \/etc\/watertight is not put back/],
+    whole: false,
+  },
+  {
+    why: 'a mask',
+    facts: changed(good, 'units', SERVICE, unit({ loadState: 'masked', unitFileState: 'masked-runtime' })),
+    kept: [/watertight-proxy@acme.service stays unmasked/],
+    whole: false,
+  },
+  {
+    why: 'a missing package',
+    facts: { ...good, packages: new Map([...good.packages].filter(([name]) => name !== 'nftables')) },
+    kept: [/packages stay installed.*: nftables$/],
+    whole: true,
+  },
+  { why: 'an edited policy', facts: changed(good, 'files', POLICY, ABSENT), kept: [], whole: true },
+];
+
+t.test('what stays of a run that was taken back', async (t) => {
+  for (const { why, facts, kept, whole } of STAYS) {
+    const changes = planOf(facts);
+    const back = takenBackOf(changes, new Set());
+    t.equal(back.kept.length, kept.length, `${why}: ${back.kept.join('; ')}`);
+    for (const words of kept) t.match(back.kept.join('\n'), words, why);
+    t.equal(back.changes, changes.length - kept.length, why);
+    t.equal(isWhole(changes), whole, why);
+  }
+  const withheld = takenBackOf(planOf(changed(good, 'files', POLICY, ABSENT)), new Set([`withdraw:${SUDOERS}`]));
+  t.match(withheld.kept, [/permission .*acme stays withdrawn/], 'where something else could not be taken back');
+});
+
+t.test('no file is planned before its folder', async (t) => {
+  for (const profile of [PROFILE, TWO]) {
+    const found = ids(planOf(bareHost(), profile));
+    const folders = found.filter((id) => id.startsWith('directory:'));
+    t.ok(folders.length > 3);
+    for (const folder of folders) {
+      const inside = found.findIndex((id) => id.includes(`:${folder.slice('directory:'.length)}/`));
+      t.ok(inside === -1 || found.indexOf(folder) < inside, folder);
+    }
+  }
+});
+
+t.test('why the table is loaded is said to an operator, and how the listings differ to whoever asks', async (t) => {
+  const reasons: readonly { live: Listing; desired: Listing; says: RegExp; shows: RegExp | null }[] = [
+    { live: ABSENT, desired: LISTED, says: /\(the table is not loaded\)$/, shows: /^\+table inet/m },
+    {
+      live: { kind: 'listed', text: 'table inet watertight {\n}\nmore' },
+      desired: LISTED,
+      says: /\(the live table differs from the profile\)$/,
+      shows: /^-more$/m,
+    },
+    {
+      live: LISTED,
+      desired: { kind: 'error', reason: '/dev/stdin:52:7-53: Error: cgroupv2 path fails: No such file or directory' },
+      says: /\(a tenant's slice is not running\)$/,
+      shows: null,
+    },
+    {
+      live: LISTED,
+      desired: { kind: 'error', reason: '/dev/stdin:52:7-53: Error: User does not exist' },
+      says: /\(the live table cannot be compared with the profile yet\)$/,
+      shows: null,
+    },
+  ];
+  for (const { live, desired, says, shows } of reasons) {
+    const change = planOf({ ...good, ruleset: { ...good.ruleset, live, desired } }).find(
+      ({ kind }) => kind === 'ruleset',
+    );
+    t.match(change?.summary, says);
+    if (shows === null) t.equal(change?.diff, null);
+    else t.match(change?.diff, shows);
+  }
 });
 
 t.test('deprovision takes permission first and packages last, and only what is ours', async (t) => {

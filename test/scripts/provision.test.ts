@@ -1,7 +1,10 @@
-import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import pc from 'picocolors';
 import t from 'tap';
@@ -12,9 +15,14 @@ import type { HostProfile } from '../../profiles/profile.js';
 import type { Change, Operation } from '../../profiles/resources/change.js';
 import { run } from '../../profiles/resources/change.js';
 import { applyChanges, rollBack } from '../../scripts/provision/apply.js';
+import { connectTo } from '../../scripts/provision/connect.js';
 import { listenToController } from '../../scripts/provision/controller-channel.js';
+import { provisionHost } from '../../scripts/provision/controller-run.js';
+import { deprovisionHost } from '../../scripts/provision/deprovision-run.js';
 import type { ProvisionEvent } from '../../scripts/provision/events.js';
+import { deprovisionHosts } from '../../scripts/provision/hosts.js';
 import { Journal } from '../../scripts/provision/journal.js';
+import { leaveNoTrace } from '../../scripts/provision/leave-no-trace.js';
 import { provisionHere } from '../../scripts/provision/local-run.js';
 import { perform } from '../../scripts/provision/perform.js';
 import { readEvent } from '../../scripts/provision/read-event.js';
@@ -75,6 +83,8 @@ function bareFacts(nonce: string, subjects: readonly string[]): string {
   return records.map((fields) => `${[nonce, ...fields].join('\t')}\n`).join('');
 }
 
+const PLAIN = { dryRun: false, diff: false };
+type Finished = Extract<ProvisionEvent, { type: 'finished' }>;
 const EXITED: ExecOutcome = { kind: 'exited', status: 0 };
 const FAILED: ExecOutcome = { kind: 'exited', status: 1 };
 
@@ -88,6 +98,7 @@ function change(id: string, over: Partial<Change> = {}): Change {
     operations: [run(['make', id])],
     undo: [run(['unmake', id])],
     settle: [],
+    kept: [],
     ...over,
   };
 }
@@ -98,14 +109,17 @@ interface Scenario {
   readonly answer?: (request: ExecRequest) => ExecOutcome;
   readonly abortAt?: string;
   readonly fault?: string;
+  /** What an earlier run, which was cut off, has noted. */
+  readonly noted?: Change;
 }
 
 /** One run on a host that holds nothing yet. */
-async function runHere({ proof = 0, commits = true, answer, abortAt, fault }: Scenario) {
+async function runHere({ proof = 0, commits = true, answer, abortAt, fault, noted }: Scenario) {
   const { target, asked } = fakeTarget(answer);
   const events: ProvisionEvent[] = [];
   const stop = new AbortController();
   const journal = newJournal();
+  if (noted !== undefined) journal.note(noted);
   const exit = await provisionHere({
     profile: PROFILE,
     bundle: { sha256: 'a'.repeat(64), staged: '/staged' },
@@ -126,7 +140,7 @@ async function runHere({ proof = 0, commits = true, answer, abortAt, fault }: Sc
       return commits;
     },
   });
-  return { exit, asked, finished: events.at(-1), left: journal.read().length };
+  return { exit, asked, events, finished: events.at(-1), left: journal.read().length };
 }
 
 t.test('a run is one transaction', async (t) => {
@@ -171,15 +185,98 @@ t.test('a run is one transaction', async (t) => {
 t.test('what cannot be taken back is said, and kept for the next run', async (t) => {
   const { target, asked: first } = fakeTarget(({ command }) => (command[0] === 'userdel' ? FAILED : EXITED));
   const journal = newJournal();
-  journal.note(change('a', { stage: 'withdraw', undo: [], settle: [run(['permit'])] }));
+  journal.note(change('withdraw:/etc/a', { stage: 'withdraw', undo: [], settle: [run(['permit'])] }));
   journal.note(change('b', { undo: [run(['userdel', 'x'])] }));
   const { asked, target: healthy } = fakeTarget();
-  t.match(await rollBack(target, journal), [/userdel.*status 1.*its last words/]);
+  t.match(await rollBack(target, journal), {
+    failures: [/userdel.*status 1.*its last words/],
+    changes: 0,
+    kept: [/the permission .* stays withdrawn/],
+  });
   t.equal(journal.read().length, 2);
   t.notOk(first.includes('permit'), 'no permission on a host that is in between');
-  t.strictSame(await rollBack(healthy, journal), []);
+  t.match(await rollBack(healthy, journal), { failures: [], changes: 2, kept: [], whole: true });
   t.strictSame(asked, ['userdel x', 'systemctl daemon-reload', 'permit'], 'permission comes back last');
   t.equal(journal.read().length, 0);
+});
+
+t.test('a run that is taken back says how much of it was, what was not, and what completes it', async (t) => {
+  const first = await runHere({ proof: 1 });
+  const plan = first.events.find(({ type }) => type === 'plan');
+  const announced = plan?.type === 'plan' ? plan.changes.length : 0;
+  t.match(first.finished, {
+    result: 'rolled-back',
+    changes: announced,
+    // All but the permission were begun, and the packages stay.
+    takenBack: { changes: announced - 2, kept: [/^the packages stay installed.*nodejs/] },
+  });
+  t.match(
+    first.events.find(({ type }) => type === 'failure'),
+    { reason: 'containment was not proven', fix: null },
+  );
+  const stays = 'the permission p stays withdrawn';
+  const noted = change('withdraw:p', { stage: 'withdraw', undo: [], kept: [stays] });
+  const mended = await runHere({ proof: 1, noted });
+  t.match(mended.finished, { result: 'rolled-back-in-part', takenBack: { kept: [stays, /packages/] } });
+  t.match(
+    mended.events.find(({ type }) => type === 'failure'),
+    { kind: 'rolled-back-in-part', fix: 'watertight provision browser-01' },
+  );
+  t.notMatch(JSON.stringify([...first.events, ...mended.events]), /the host is as it was/);
+  const faulty = await runHere({ answer: () => FAILED, noted });
+  t.match(faulty.finished, { result: 'untouched', changes: 0 }, 'nothing was begun');
+});
+
+t.test('the last sentence', async (t) => {
+  const stays = 'the permission p stays withdrawn';
+  const cases: readonly { why: string; event: Partial<Finished>; says: string }[] = [
+    {
+      why: 'done',
+      event: { result: 'converged', changes: 28 },
+      says: 'h is contained, every claim proven: 28 changes (1.0 s)',
+    },
+    {
+      why: 'all taken back',
+      event: { result: 'rolled-back', changes: 3, takenBack: { changes: 2, kept: [] } },
+      says: 'h is as it was before this run: 2 changes taken back (1.0 s)',
+    },
+    {
+      why: 'some of it stays',
+      event: { result: 'rolled-back-in-part', changes: 3, takenBack: { changes: 1, kept: [stays] } },
+      says: `h is as it was before this run but for what stays: 1 change taken back, 1 not (1.0 s)\n  stays: ${stays}\n  complete it: watertight provision h`,
+    },
+  ];
+  for (const { why, event, says } of cases) {
+    let text = '';
+    const out = (more: string) => {
+      text += more;
+    };
+    const colours = pc.createColors(false);
+    const report = humanReport({ out, err: () => {}, outColours: colours, errColours: colours }, PLAIN);
+    report({ type: 'started', schema: 'watertight/provision/1', host: 'h', tenants: [], at: '', version: '1' });
+    report({ type: 'finished', exit: 0, result: 'unknown', changes: 0, durationMs: 1000, ...event });
+    t.equal(text, `${says}\n`, why);
+  }
+});
+
+t.test("of apt's words, one line a package", async (t) => {
+  const said: string[] = [];
+  const apt = [
+    'Need to get 38.3 MB of archives.',
+    'Get:1 http://deb.debian.org/debian bookworm/main amd64 nodejs amd64 18.20.4 [324 kB]',
+    'Unpacking nodejs (18.20.4) ...',
+    'Setting up nodejs (18.20.4) ...',
+    'Removing nftables (1.0.6) ...',
+    'Purging configuration files for nftables (1.0.6) ...',
+    'Waiting for cache lock: held by process 7',
+    'Waiting for cache lock: held by process 7',
+  ];
+  const { target } = fakeTarget((request) => {
+    for (const line of apt) request.onLine?.(line);
+    return EXITED;
+  });
+  await perform(target, { do: 'run', command: ['apt'], deadlineMs: 1, progress: true }, (line) => said.push(line));
+  t.strictSame(said, [apt[0], apt[3], apt[4], apt[6]]);
 });
 
 t.test('changes stop at the first that fails, and are in the journal before they begin', async (t) => {
@@ -203,14 +300,14 @@ t.test('the journal', async (t) => {
   t.strictSame(journal.read(), [], 'there is none at first');
   const content = Buffer.from([0, 255, 10, 13]);
   const write: Operation = { do: 'write', path: '/a', content, mode: 0o600, owner: 'root', group: 'root' };
-  const { id, stage, undo, settle } = change('a', { undo: [write, run(['x', 'a b'], { accept: [6] })] });
-  journal.note({ id, stage, undo, settle });
-  t.strictSame(journal.read(), [{ id, stage, undo, settle }], 'bytes come back as bytes');
+  const { id, stage, undo, settle, kept } = change('a', { undo: [write, run(['x', 'a b'], { accept: [6] })] });
+  journal.note({ id, stage, undo, settle, kept });
+  t.strictSame(journal.read(), [{ id, stage, undo, settle, kept }], 'bytes come back as bytes');
   const path = join(journal.directory, 'journal');
   t.equal(statSync(path).mode & 0o777, 0o600, 'old contents of files are for root alone');
   appendFileSync(path, '{"id":"cut o');
   t.equal(journal.read().length, 1, 'a line that was cut off describes nothing that was begun');
-  journal.note({ id, stage, undo, settle });
+  journal.note({ id, stage, undo, settle, kept });
   t.equal(journal.read().length, 2, 'and the next run writes on after it');
   journal.clear();
   t.strictSame(journal.read(), []);
@@ -305,7 +402,8 @@ t.test('the controller commits only after a second connection got in', async (t)
       connectAfresh: () => fakeTarget(() => second).target,
       profile: PROFILE,
       program: '/p.mjs',
-      changesBefore: 1,
+      announced: 4,
+      brought: [{ summary: 'install nodejs', kept: ['the packages stay'] }],
       emit: (event) => events.push(event),
       signal: stop.signal,
     });
@@ -315,6 +413,34 @@ t.test('the controller commits only after a second connection got in', async (t)
   const good = await play([confirm, FINISHED], EXITED, () => EXITED);
   t.equal(good.exit, 0);
   t.match(good.events.at(-1), { type: 'finished', changes: 4 }, 'what was done before the host began counts');
+  const planOf = (length: number) => ({
+    type: 'plan',
+    changes: Array.from({ length }, () => ({ id: 'a', kind: 'file', summary: 'a', diff: null })),
+  });
+  const same = await play([planOf(3), confirm, FINISHED], EXITED, () => EXITED);
+  t.notOk(
+    same.events.some(({ type }) => type === 'plan'),
+    'a plan is announced once',
+  );
+  const other = await play([planOf(2), confirm, FINISHED], EXITED, () => EXITED);
+  t.match(
+    other.events,
+    [{ type: 'progress', text: /planned anew/ }, { type: 'plan' }],
+    'another plan is said to be one',
+  );
+  const back = { ...FINISHED, exit: 1, result: 'rolled-back', takenBack: { changes: 2, kept: ['b stays'] } };
+  const taken = await play([confirm, back], EXITED, () => FAILED);
+  t.match(taken.events.at(-1), { takenBack: { changes: 2, kept: ['the packages stay', 'b stays'] } });
+  const conflict = await play(
+    [confirm, { ...FINISHED, exit: 1, result: 'untouched', changes: 0 }],
+    EXITED,
+    () => FAILED,
+  );
+  t.match(
+    conflict.events.at(-1),
+    { result: 'rolled-back', takenBack: { changes: 0, kept: ['the packages stay'] } },
+    'a host that was given packages was touched',
+  );
   t.match(good.heard, /^\{.*\}\ncommit\n$/s, 'the profile, then the word');
   const refused: ExecOutcome = { kind: 'become-refused', detail: 'sudo wants a password' };
   const bad = await play([confirm], refused, () => FAILED);
@@ -326,12 +452,66 @@ t.test('the controller commits only after a second connection got in', async (t)
   );
 });
 
+t.test('a port that nobody listens on: could not tell, and nothing was touched', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  const entry = {
+    name: 'h',
+    address: '127.0.0.1',
+    port,
+    user: 'u',
+    become: 'sudo',
+    local: false,
+    tenants: [],
+  } as const;
+  const events: ProvisionEvent[] = [];
+  const common = {
+    profile: PROFILE,
+    connect: () => connectTo(entry),
+    emit: (event: ProvisionEvent) => events.push(event),
+    signal: new AbortController().signal,
+    dryRun: false,
+  };
+  const bundle = { content: Buffer.alloc(1), sha256: 'a'.repeat(64) };
+  t.equal(await provisionHost({ ...common, bundle }), 2);
+  t.match(events.slice(-2), [
+    { type: 'failure', reason: /refused/i },
+    { type: 'finished', exit: 2, result: 'untouched', changes: 0 },
+  ]);
+  events.length = 0;
+  t.equal(await deprovisionHost({ ...common, keepPackages: false }), 2);
+  t.match(events.at(-1), { type: 'finished', exit: 2, changes: 0 });
+});
+
+t.test('which hosts: named, or all of them', async (t) => {
+  const folder = t.testdir({
+    'one.yaml':
+      'version: 1\nhosts:\n  h:\n    address: 192.0.2.1\n    tenants: [acme]\ntenants:\n  acme:\n    allow: [example.com]\n    runtimes: [opencode]\n',
+  });
+  const config = join(folder, 'one.yaml');
+  const flags = { config, format: 'human' } as const;
+  await t.rejects(deprovisionHosts(['a'], { ...flags, all: true }), { exit: 64, message: /name hosts, or say --all/ });
+  await t.rejects(deprovisionHosts([], flags), {
+    exit: 64,
+    message: /none was named/,
+    fix: 'watertight deprovision h',
+  });
+});
+
 t.test('lines of a host are read with care', async (t) => {
   t.equal(readEvent('not json'), null);
   t.equal(readEvent('null'), null);
   t.equal(readEvent('{"type":"plan","changes":7}'), null, 'a field of another type');
   t.equal(readEvent('{"type":"toString"}'), null);
   t.match(readEvent('{"type":"progress","text":"x"}'), { text: 'x' });
+  const finished = (takenBack: unknown) => readEvent(JSON.stringify({ ...FINISHED, takenBack }));
+  t.match(finished({ changes: 1, kept: ['a'] }), { takenBack: { changes: 1 } });
+  for (const bad of [null, 7, {}, { changes: 1, kept: 'a' }, { changes: 1, kept: [1] }, { changes: 'a', kept: [] }]) {
+    t.equal(finished(bad), null, JSON.stringify(bad));
+  }
   fc.assert(
     fc.property(fc.anything(), (value) => {
       const text = JSON.stringify(value) ?? 'undefined';
@@ -395,5 +575,30 @@ t.test("the host's lock is one's own, says who holds it, and is freed with its h
   t.equal(second.kind, 'locked', 'whoever waited has it now');
   if (second.kind === 'locked') await second.release();
   await first.release();
+  const third = await acquireHostLock(path, { waitMs: 0, who: 'provision' });
+  if (third.kind !== 'locked') throw new Error(JSON.stringify(third));
+  const late = acquireHostLock(path, { waitMs: 20_000, who: 'verify' });
+  const flocks = () =>
+    readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(`:${inode} `));
+  const inode = statSync(path).ino;
+  while (flocks().length < 2) await delay(10);
+  const places = { signs: [join(folder, 'sign')], state: join(folder, 'none'), run: dirname(path) };
+  writeFileSync(join(folder, 'sign'), '');
+  leaveNoTrace(places);
+  t.ok(existsSync(path), 'a host that holds something of ours keeps its lock');
+  rmSync(join(folder, 'sign'));
+  leaveNoTrace(places);
+  t.notOk(existsSync(dirname(path)));
+  await third.release();
+  const fourth = await late;
+  t.equal(fourth.kind, 'locked');
+  t.match(
+    await acquireHostLock(path, { waitMs: 0, who: 'provision' }),
+    { kind: 'held', by: /^verify/ },
+    'whoever waited for a lock that was taken away holds the one that others see',
+  );
+  if (fourth.kind === 'locked') await fourth.release();
   t.match(await acquireHostLock(join(path, 'lock'), { waitMs: 0, who: 'x' }), { kind: 'error' });
 });
