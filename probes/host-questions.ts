@@ -1,4 +1,15 @@
-import { absent, atLeast, cannotTell, matchOf, type Outputs, present, type Question, unclear } from './question.js';
+import {
+  absent,
+  atLeast,
+  cannotTell,
+  type Fix,
+  lookFix,
+  matchOf,
+  type Outputs,
+  present,
+  type Question,
+  unclear,
+} from './question.js';
 
 const BOTH = ['provision', 'verify'] as const;
 /** `socket cgroupv2` came with Linux 5.13. */
@@ -11,6 +22,7 @@ const os: Question = {
   question: 'Is it a Debian that watertight knows?',
   neededFor: BOTH,
   fix: () => 'use a host with Debian 12 (bookworm) or 13 (trixie)',
+  look: 'cat /etc/os-release',
   judge(outputs) {
     const release = outputs.get('release');
     const id = matchOf(release, /^ID="?([a-z0-9._-]+)"?$/m)?.[1];
@@ -27,6 +39,7 @@ const kernel: Question = {
   question: 'Does the kernel know rules by cgroup?',
   neededFor: BOTH,
   fix: () => `boot a kernel of ${KERNEL} or later (apt-get install linux-image-amd64, then reboot)`,
+  look: 'uname -r',
   judge(outputs) {
     const release = matchOf(outputs.get('release'), /^\d+\.\d+\S*$/)?.[0];
     if (release === undefined) return unclear('uname', outputs.get('release'));
@@ -41,6 +54,7 @@ const cgroup2: Question = {
   question: 'Is /sys/fs/cgroup the unified hierarchy?',
   neededFor: BOTH,
   fix: () => 'boot with systemd.unified_cgroup_hierarchy=1 on the kernel command line',
+  look: 'stat -f -c %T /sys/fs/cgroup',
   judge(outputs) {
     const type = matchOf(outputs.get('type'), /^[\w-]+$/)?.[0];
     if (type === undefined) return unclear('stat', outputs.get('type'));
@@ -54,6 +68,7 @@ const sudo: Question = {
   question: 'Is root reached without a password?',
   neededFor: BOTH,
   fix: ({ host }) => `let the user that logs in to ${host} run sudo without a password (NOPASSWD), or log in as root`,
+  look: 'id -u',
   judge(outputs) {
     const uid = matchOf(outputs.get('uid'), /^\d+$/)?.[0];
     if (uid === undefined) return unclear('id', outputs.get('uid'));
@@ -68,6 +83,7 @@ const clock: Question = {
   question: "Does the clock agree with the controller's?",
   neededFor: BOTH,
   fix: () => 'timedatectl set-ntp true (on the host, and on the controller if that is the one that is off)',
+  look: 'date +%s',
   judge(outputs, { sentMs, backMs }) {
     const epoch = matchOf(outputs.get('epoch'), /^\d{1,12}$/)?.[0];
     if (epoch === undefined) return unclear('date', outputs.get('epoch'));
@@ -98,6 +114,7 @@ const aptLock: Question = {
   question: "Is apt's lock free?",
   neededFor: ['provision'],
   fix: () => 'wait until it ends; provision does that by itself',
+  look: 'cat /proc/locks',
   judge: judgeAptLock,
 };
 
@@ -109,6 +126,7 @@ const disk: Question = {
   question: 'Is there room on /usr and /var?',
   neededFor: ['provision'],
   fix: () => 'make room on the host (apt-get clean)',
+  look: 'df -P -k /usr /var',
   judge(outputs) {
     const space = outputs.get('space');
     const table = matchOf(space, /^Filesystem.*\n([\s\S]+)$/)?.[1] ?? '';
@@ -126,18 +144,22 @@ const disk: Question = {
 /** Debian 12's; nothing older was tried. */
 const SYSTEMD = '252';
 
+const untilBooted: Fix = ({ host }) => `wait until ${host} is up: systemctl is-system-running --wait`;
+
 const systemd: Question = {
   id: 'systemd',
   question: 'Is systemd the init that runs, and is it up?',
   neededFor: BOTH,
   fix: () => `boot the host with systemd ${SYSTEMD} or later; see systemctl --failed and systemctl list-jobs`,
+  look: 'systemctl is-system-running',
   judge(outputs) {
     const [version, booted, state] = ['version', 'booted', 'state'].map((key) => outputs.get(key));
     if (version?.kind === 'no-tool') return absent('', 'systemd is not installed');
     const number = matchOf(version, /^systemd (\d+)/)?.[1];
     if (number === undefined) return unclear('systemctl', version);
     if (booted?.kind === 'no-file') return absent(number, 'systemd is installed, and another init runs');
-    if (matchOf(booted, /^directory$/) === null) return unclear('stat', booted);
+    if (matchOf(booted, /^directory$/) === null)
+      return { ...unclear('stat', booted), fix: lookFix('stat -c %F /run/systemd/system') };
     if (!atLeast(number, SYSTEMD)) return absent(number, `systemd is older than ${SYSTEMD}`);
     // is-system-running(systemctl(1)) ends with a status above 0 for every state but running.
     const word = state?.kind === 'said' ? state.text : '';
@@ -146,7 +168,7 @@ const systemd: Question = {
     if (word === 'maintenance' || word === 'stopping')
       return absent(`${number}, ${word}`, `systemd is in state ${word}`);
     if (word === 'initializing' || word === 'starting')
-      return cannotTell('the host is still booting', `${number}, ${word}`);
+      return cannotTell('the host is still booting', `${number}, ${word}`, untilBooted);
     return unclear('systemctl', state);
   },
 };

@@ -21,12 +21,14 @@ const bundle: Question = {
   question: 'Is the installed watertight the one that this controller would install?',
   neededFor: ['verify'],
   fix: provisionFix,
+  look: `sha256sum ${PATHS.bundle}`,
   judge(outputs, { bundleDigest, version }) {
     const output = outputs.get('digest');
     if (output?.kind === 'no-file') return absent('', 'watertight is not installed');
     const digest = matchOf(output, SHA256)?.[1];
     if (digest === undefined) return unclear('sha256sum', output);
-    if (bundleDigest === null) return cannotTell('this controller has no host program beside it to compare with');
+    if (bundleDigest === null)
+      return cannotTell('this controller has no host program beside it to compare with', '', () => 'npm run build');
     if (digest === bundleDigest) return present(version, 'the installed watertight is the one of this controller');
     // scripts/build.mjs writes the version into the second line.
     const installed = matchOf(outputs.get('head'), /^.*\n\/\/ watertight (\S{1,40})/)?.[1];
@@ -44,6 +46,7 @@ const profile: Question = {
   question: 'Is there a profile?',
   neededFor: ['verify'],
   fix: provisionFix,
+  look: `sha256sum ${PATHS.profile}`,
   judge(outputs) {
     const output = outputs.get('digest');
     if (output?.kind === 'no-file') return absent('', `${PATHS.profile} is not there`);
@@ -71,6 +74,7 @@ const units: Question = {
   neededFor: ['verify'],
   provenByClaims: true,
   fix: provisionFix,
+  look: `systemctl show --property=LoadState ${PARENT_SLICE}`,
   judge: judgeUnits,
 };
 
@@ -80,9 +84,11 @@ const ruleset: Question = {
   neededFor: ['verify'],
   provenByClaims: true,
   fix: provisionFix,
+  look: 'nft list tables inet',
   judge(outputs) {
     const version = outputs.get('version');
     const tables = outputs.get('tables');
+    if (version?.kind === 'no-tool') return { ...unclear('nft', version), fix: provisionFix };
     // An empty list counts only from an nft that is one.
     if (matchOf(version, /^nftables v\d/) === null) return unclear('nft', version);
     const list = matchOf(tables, /^(?:table inet \S+(?:\n|$))*$/)?.[0];

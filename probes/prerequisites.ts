@@ -1,7 +1,7 @@
 import type { PrerequisiteResult } from '../core/events.js';
 import { HOST_QUESTIONS } from './host-questions.js';
 import { INSTALLATION_QUESTIONS } from './installation-questions.js';
-import { type Context, cannotTell, type Phase, type Question } from './question.js';
+import { type Context, cannotTell, lookFix, type Phase, type Question } from './question.js';
 import type { Answer } from './read.js';
 import { TOOL_QUESTIONS } from './tool-questions.js';
 
@@ -15,10 +15,11 @@ export function questionsFor(phase: Phase): readonly Question[] {
 
 /** Judges one answer. An answer that did not come is an error, never an absence. */
 export function judgeAnswer(question: Question, answer: Answer | undefined, context: Context): PrerequisiteResult {
-  const judgement =
+  const { presence, found, reason, fix } =
     answer?.kind === 'answered'
       ? question.judge(answer.outputs, context)
       : cannotTell(answer?.reason ?? 'it was not asked');
-  const fix = judgement.presence === 'present' ? null : question.fix(context);
-  return { id: question.id, ...judgement, fix };
+  if (presence === 'present') return { id: question.id, presence, found, reason, fix: null };
+  const mend = fix ?? (presence === 'absent' ? question.fix : lookFix(question.look));
+  return { id: question.id, presence, found, reason, fix: mend(context) };
 }

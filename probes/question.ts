@@ -4,11 +4,16 @@ import type { Output } from './read.js';
 /** What a prerequisite is needed for: provision needs a host that it can change, verify one that was provisioned. */
 export type Phase = 'provision' | 'verify';
 
+/** The command that mends something, on this host. */
+export type Fix = (context: Context) => string;
+
 export interface Judgement {
   readonly presence: Presence;
   /** In a few words: a version, a number. */
   readonly found: string;
   readonly reason: string;
+  /** Where it is another than the question's own. */
+  readonly fix?: Fix;
 }
 
 /** What a judgement may depend on besides the host's answer. */
@@ -32,12 +37,21 @@ export interface Question {
   readonly neededFor: readonly Phase[];
   /** A claim names this lack by its effect, so that verification goes on where it is absent. */
   readonly provenByClaims?: boolean;
-  /** The command that mends it. */
-  readonly fix: (context: Context) => string;
+  /** Mends what is absent. What could not be told is not mended by it. */
+  readonly fix: Fix;
+  /** How a person asks the host the same, and sees what keeps it from answering: one command line, a program first. */
+  readonly look: string;
   readonly judge: (outputs: Outputs, context: Context) => Judgement;
 }
 
-export const provisionFix = ({ host }: Context): string => `watertight provision ${host}`;
+export const provisionFix: Fix = ({ host }) => `watertight provision ${host}`;
+
+/** Where a program hangs, is not the one that it should be, or fails: which one it is, and what it does. */
+export function lookFix(look: string): Fix {
+  const [program] = look.split(' ');
+  return ({ host }) =>
+    `see what ${program} is and does there, as root on ${host}: command -v ${program}; timeout 5 ${look}`;
+}
 
 /** Yes. `found` is what was seen, `reason` the sentence about it. */
 export function present(found: string, reason: string): Judgement {
@@ -50,8 +64,8 @@ export function absent(found: string, reason: string): Judgement {
 }
 
 /** Could not tell: never a yes, never a no. */
-export function cannotTell(reason: string, found = ''): Judgement {
-  return { presence: 'error', found, reason };
+export function cannotTell(reason: string, found = '', fix?: Fix): Judgement {
+  return { presence: 'error', found, reason, ...(fix === undefined ? {} : { fix }) };
 }
 
 /** Statuses of timeout(1) where it had to end the tool: by SIGTERM, or by SIGKILL a second later. */

@@ -9,16 +9,19 @@ export type Answer =
   | { readonly kind: 'answered'; readonly outputs: ReadonlyMap<string, Output> }
   | { readonly kind: 'unanswered'; readonly reason: string };
 
+/** Bytes that the script keeps of what a question is answered: as many say that there were more. */
+export const ANSWER_BYTES = 2400;
+
 function unanswered(reason: string): Answer {
   return { kind: 'unanswered', reason };
 }
 
 /** Reads the marks of one answer. A second output of one key (the retry) replaces the first. */
-function readAnswer(id: string, text: string, prefix: string): Answer {
+function readAnswer(id: string, bytes: Buffer, prefix: string): Answer {
   const outputs = new Map<string, Output>();
   let open: { readonly key: string; readonly lines: string[] } | null = null;
   let answered = false;
-  for (const line of text.split('\n')) {
+  for (const line of bytes.toString('utf8').split('\n')) {
     if (!line.startsWith(prefix)) {
       open?.lines.push(line);
       continue;
@@ -32,7 +35,9 @@ function readAnswer(id: string, text: string, prefix: string): Answer {
     else if (verb === 'answered' && open === null && key === id && !answered) answered = true;
     else return unanswered('its answer came back garbled');
   }
-  return answered ? { kind: 'answered', outputs } : unanswered('it took too long or said too much');
+  if (answered) return { kind: 'answered', outputs };
+  const didTooMuch = bytes.length >= ANSWER_BYTES ? 'said too much' : 'took too long';
+  return unanswered(`the programs that are asked for it ${didTooMuch}`);
 }
 
 /** Picks our lines out; every other line is an echo of somebody else's and is passed over. */
@@ -44,7 +49,7 @@ function readLines(text: string, prefix: string): { answers: Map<string, Answer>
     const [verb, id = '', encoded = ''] = line.slice(prefix.length).split(' ');
     if (verb === 'done') done.push(id);
     if (verb !== 'answer') continue;
-    const decoded = Buffer.from(encoded, 'base64').toString('utf8');
+    const decoded = Buffer.from(encoded, 'base64');
     // Two answers to one question are none.
     answers.set(id, answers.has(id) ? unanswered('it was answered twice') : readAnswer(id, decoded, prefix));
   }

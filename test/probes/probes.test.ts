@@ -11,7 +11,7 @@ import { judgeAnswer, PREREQUISITES, questionsFor } from '../../probes/prerequis
 import script from '../../probes/prerequisites.sh';
 import { probe } from '../../probes/probe.js';
 import { atLeast, type Context } from '../../probes/question.js';
-import { readAnswers } from '../../probes/read.js';
+import { ANSWER_BYTES, readAnswers } from '../../probes/read.js';
 import { PARENT_SLICE, PATHS, RULESET_UNIT } from '../../profiles/names.js';
 
 const NONCE = 'feedbeef';
@@ -129,6 +129,8 @@ const fakeClock = { sentMs: 1_000_000_000_000, backMs: 1_000_000_001_000 };
 
 t.test('the script names what the profile names', async (t) => {
   for (const name of [PATHS.bundle, PATHS.profile, PARENT_SLICE, RULESET_UNIT]) t.ok(script.includes(name), name);
+  t.ok(script.includes(`\nanswer_bytes=${ANSWER_BYTES}\n`), 'and keeps as many bytes as the reader thinks');
+  for (const { id, look } of PREREQUISITES) t.ok(script.includes(look.split(' ')[0] ?? ''), `${id} can be looked at`);
   const asked = new Set([...script.matchAll(/^ask_([a-z0-9_]+)\(\)/gm)].map(([, name]) => name?.replace('_', '-')));
   t.same(asked, new Set(IDS), 'every question is asked, and none besides');
 });
@@ -146,13 +148,15 @@ t.test('a host that holds everything', async (t) => {
 t.test('a missing tool is never a guess', async (t) => {
   for (const [tool, decided] of Object.entries(DECIDES)) {
     const results = judgeAll(await ask(fakeHost({ [tool]: null })), fakeClock);
-    for (const { id, presence, reason } of results.values()) {
+    for (const { id, presence, reason, fix } of results.values()) {
       const expected: Presence = !decided.includes(id)
         ? 'present'
         : ABSENT_WITHOUT.includes(id) && tool !== 'stat'
           ? 'absent'
           : 'error';
       t.equal(presence, expected, `without ${tool}: ${id}`, { reason });
+      if (tool === 'nft' && decided.includes(id))
+        t.equal(fix, 'watertight provision lab-01', `${id}: which brings nft`);
     }
   }
 });
@@ -160,8 +164,13 @@ t.test('a missing tool is never a guess', async (t) => {
 t.test('a hang costs only the questions that it decides', async (t) => {
   const hang = async (tool: string, decided: readonly string[]) => {
     const results = judgeAll(await ask(fakeHost({ [tool]: `(${HANG}) & wait` }), { hurried: true }), fakeClock);
-    for (const { id, presence, reason } of results.values())
+    for (const { id, presence, reason, fix } of results.values()) {
       t.equal(presence, decided.includes(id) ? 'error' : 'present', `${tool} hangs: ${id}`, { reason });
+      if (!decided.includes(id)) continue;
+      t.match(reason, /in time|too long/, `${id}: says that it hangs`);
+      t.match(fix, /as root on lab-01: command -v [a-z]+; timeout 5 [a-z]+ /, `${id}: says how to look`);
+      if (tool === 'nft') t.match(fix, 'command -v nft; timeout 5 nft ', `${id}: names the one that hangs`);
+    }
   };
   const tools = Object.entries(DECIDES).filter(([tool]) => ['systemctl', 'nft', 'id', 'stat'].includes(tool));
   await Promise.all(tools.map(([tool, decided]) => hang(tool, decided)));
@@ -199,8 +208,11 @@ t.test('whatever every tool says, nothing is made of nonsense', async (t) => {
     }),
   );
   for (const [why, results] of entries)
-    for (const { id, presence, reason, found } of results.values())
+    for (const { id, presence, reason, found } of results.values()) {
       t.equal(presence, 'error', `${why}: ${id}`, { reason, found });
+      if (why === '4 MB' && id === 'kernel') t.match(reason, 'said too much');
+      t.notMatch(reason, why === '4 MB' ? 'too long' : 'too much', `${why}: ${id}: too much is not too long`);
+    }
 });
 
 t.test("apt's lock is held by somebody with a name", async (t) => {
@@ -256,6 +268,7 @@ const judgements: readonly {
   outputs: Readonly<Record<string, readonly [number, string] | 'no-tool' | 'no-file'>>;
   presence: Presence;
   says?: RegExp;
+  fix?: RegExp;
   over?: Partial<Context>;
 }[] = [
   {
@@ -295,7 +308,14 @@ const judgements: readonly {
   },
   { why: 'not root', id: 'sudo', outputs: { uid: [0, '1000'] }, presence: 'absent' },
   { why: 'a failed unit', id: 'systemd', outputs: systemd('degraded'), presence: 'present', says: /degraded/ },
-  { why: 'still booting', id: 'systemd', outputs: systemd('starting'), presence: 'error', says: /still booting/ },
+  {
+    why: 'still booting',
+    id: 'systemd',
+    outputs: systemd('starting'),
+    presence: 'error',
+    says: /still booting/,
+    fix: /^wait until lab-01/,
+  },
   { why: 'going down', id: 'systemd', outputs: systemd('stopping'), presence: 'absent' },
   { why: 'no bus', id: 'systemd', outputs: systemd('Failed to connect to bus: Host is down'), presence: 'error' },
   {
@@ -372,6 +392,7 @@ const judgements: readonly {
     outputs: { version: 'no-tool', control: 'no-tool', rule: 'no-tool' },
     presence: 'error',
     says: /not there to be asked/,
+    fix: /^watertight provision lab-01$/,
   },
   {
     why: 'the kernel refuses',
@@ -382,12 +403,14 @@ const judgements: readonly {
       rule: [1, '/dev/stdin: Error: Could not process rule: No such file or directory'],
     },
     presence: 'absent',
+    fix: /^boot a kernel with CONFIG_NFT_SOCKET/,
   },
   {
     why: 'no permission',
     id: 'nft-cgroup',
     outputs: { version: nft, control: [1, 'Operation not permitted'], rule: [1, 'Operation not permitted'] },
     presence: 'error',
+    fix: /command -v nft; timeout 5 nft list ruleset$/,
   },
   {
     why: 'a refusal without its control',
@@ -427,6 +450,7 @@ const judgements: readonly {
     id: 'bundle',
     outputs: { digest: [0, `${DIGEST}  x`], head: bundleHead('1.2.3') },
     presence: 'error',
+    fix: /^npm run build$/,
     over: { bundleDigest: null },
   },
   { why: 'no profile', id: 'profile', outputs: { digest: 'no-file' }, presence: 'absent' },
@@ -460,10 +484,11 @@ const judgements: readonly {
 ];
 
 t.test('judgements', async (t) => {
-  for (const { why, id, outputs, presence, says, over } of judgements) {
+  for (const { why, id, outputs, presence, says, fix, over } of judgements) {
     const result = judgeAll(transcript(id, outputs), over).get(id);
     t.equal(result?.presence, presence, `${id}: ${why}`, { reason: result?.reason });
     if (says) t.match(`${result?.reason} ${result?.found}`, says, `${id}: ${why}: says so`);
+    if (fix) t.match(result?.fix, fix, `${id}: ${why}: is mended so`);
     if (presence !== 'present') t.match(result?.fix, /\w/, `${id}: ${why}: has a fix`);
   }
   t.ok(
