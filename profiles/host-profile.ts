@@ -26,6 +26,7 @@ function tenantProfile(tenant: TenantEntry): TenantProfile {
     name: tenant.name,
     allow: tenant.allow,
     runtimes: tenant.runtimes,
+    ...(tenant.sni && { sni: tenant.sni }),
     proxy: {
       address: tenant.proxy?.address ?? deriveProxyAddress(tenant.name),
       port: tenant.proxy?.port ?? PROXY_PORT,

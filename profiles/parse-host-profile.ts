@@ -20,6 +20,7 @@ const TENANT = {
     name: { type: 'string', pattern: TENANT_NAME.source },
     allow: { type: 'array', minItems: 1, items: { type: 'string', format: 'watertight-allow-pattern' } },
     runtimes: { type: 'array', items: { type: 'string', pattern: UNIX_USER.source } },
+    sni: { enum: ['enforce', 'report', 'off'] },
     proxy: {
       type: 'object',
       additionalProperties: false,

@@ -1,3 +1,4 @@
+import type { SniMode } from '../core/configuration/configuration.js';
 import { SINK_ADDRESS, SINK_PORTS } from '../core/configuration/proxy-address.js';
 import { RESERVED_DOMAIN } from './allow-pattern.js';
 import { PROXY_USER, policyPath } from './names.js';
@@ -8,6 +9,7 @@ export interface ProxyPolicy {
   readonly version: 1;
   readonly tenant: string;
   readonly mode: 'enforce';
+  readonly sni?: SniMode;
   readonly allow: readonly string[];
   /** Names that resolve to a fixed address, which needs no classification: the verifier's own sinks. */
   readonly pins: readonly { readonly name: string; readonly address: string; readonly ports: readonly number[] }[];
@@ -19,6 +21,7 @@ export function renderPolicy(tenant: TenantProfile): ProfileFile {
     version: 1,
     tenant: tenant.name,
     mode: 'enforce',
+    ...(tenant.sni && { sni: tenant.sni }),
     allow: tenant.allow,
     pins: [{ name: `*.sink.${RESERVED_DOMAIN}`, address: SINK_ADDRESS, ports: [SINK_PORTS.http, SINK_PORTS.tunnel] }],
   };

@@ -1,3 +1,5 @@
+import type { SniMode } from '../core/configuration/configuration.js';
+
 /** What one host is to become: plain data, resolved from the operator's configuration, and all that a renderer sees. */
 export interface HostProfile {
   readonly version: 1;
@@ -11,6 +13,8 @@ export interface TenantProfile {
   readonly allow: readonly string[];
   /** Unix users that may launch confined work for this tenant (for example the one that OpenCode runs as). */
   readonly runtimes: readonly string[];
+  /** Whether TLS in a tunnel must name the host that was asked for. Absent: off. */
+  readonly sni?: SniMode;
   /** The tenant's own loopback address and the port of its proxy there. */
   readonly proxy: { readonly address: string; readonly port: number };
 }

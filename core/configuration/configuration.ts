@@ -28,8 +28,13 @@ export interface TenantEntry {
   /** In canonical spelling (allow-pattern.ts). */
   readonly allow: readonly string[];
   readonly runtimes: readonly string[];
+  /** Absent: off. */
+  readonly sni?: SniMode;
   readonly proxy?: { readonly address?: string; readonly port?: number };
 }
+
+/** Whether the TLS server name in a tunnel must be the host that the tunnel was asked for; `report` only logs. */
+export type SniMode = 'enforce' | 'report' | 'off';
 
 /** The file as it validates against the schema. */
 export interface RawConfiguration {
@@ -57,5 +62,6 @@ export interface RawHost extends RawConnection {
 export interface RawTenant {
   readonly allow: readonly string[];
   readonly runtimes?: readonly string[];
+  readonly sni?: SniMode;
   readonly proxy?: { readonly address?: string; readonly port?: number };
 }

@@ -89,6 +89,7 @@ function tenantEntry(name: string, tenant: RawTenant): TenantEntry {
     name,
     allow: [...new Set(allow)],
     runtimes: tenant.runtimes ?? [],
+    ...(tenant.sni && { sni: tenant.sni }),
     ...(tenant.proxy && { proxy: tenant.proxy }),
   };
 }

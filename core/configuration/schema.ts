@@ -67,6 +67,11 @@ const TENANT = {
         description: 'a Unix user: lower-case letters, digits, hyphens and underscores, 32 characters at most',
       },
     },
+    sni: {
+      type: 'string',
+      enum: ['enforce', 'report', 'off'],
+      description: 'enforce, report or off: whether TLS must name the host that was asked for',
+    },
     proxy: {
       type: 'object',
       description: "the address and port of the tenant's proxy",

@@ -6,7 +6,7 @@ import type { Account, Outcome, Spent } from './decision-line.js';
 import { dial, type Reader } from './dial.js';
 import type { Head } from './head.js';
 import { accountFor, type ProxyContext } from './proxy-context.js';
-import { type DenyReason, REASONS, type Reason } from './reasons.js';
+import { type DenyReason, type PassReason, REASONS, type Reason } from './reasons.js';
 import { readRequest } from './request.js';
 
 /** A request that was allowed and connected. Its decision line is not written yet. */
@@ -16,7 +16,7 @@ export interface Established<R extends Reader> {
   readonly account: Account;
   readonly upstream: Socket;
   readonly reader: R;
-  readonly outcome: Omit<Outcome, 'status'>;
+  readonly outcome: Omit<Outcome, 'status' | 'reason'> & { readonly reason: PassReason };
 }
 
 /** One request on its way to a decision, and what to do with it. */

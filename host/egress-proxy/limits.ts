@@ -2,6 +2,8 @@
 export interface Limits {
   /** A request head must be complete within this time, counted from its connection or from the answer before. */
   readonly headMs: number;
+  /** Where TLS names are only reported, a tunnel whose client says nothing is held up this long. */
+  readonly reportHelloMs: number;
   /** An HTTP connection may wait this long for its next request. */
   readonly keepAliveMs: number;
   readonly headBytes: number;
@@ -30,6 +32,7 @@ export interface Limits {
 
 export const DEFAULT_LIMITS: Limits = {
   headMs: 15_000,
+  reportHelloMs: 1000,
   keepAliveMs: 75_000,
   headBytes: 32 * 1024,
   headFields: 100,

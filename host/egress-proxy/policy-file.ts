@@ -8,6 +8,8 @@ export interface PolicyFile {
   readonly tenant: string;
   /** `report`: names that are not listed pass and are logged as what would have been denied. Addresses stay denied. */
   readonly mode: 'enforce' | 'report';
+  /** Whether the TLS server name in a tunnel must be the CONNECT's: `report` only logs. Absent: `off`. */
+  readonly sni?: 'enforce' | 'report' | 'off';
   /** Entries that allow; entries without a port allow 80 and 443. */
   readonly allow: readonly string[];
   /** Entries that deny and win over `allow`; entries without a port deny every port. */
@@ -31,11 +33,13 @@ const KEYS: Readonly<Record<string, Validator>> = {
   tenant: (value, path, report) => (typeof value === 'string' && value !== '') || report(path, value, 'a tenant name'),
   mode: (value, path, report) =>
     value === 'enforce' || value === 'report' || report(path, value, '"enforce" or "report"'),
+  sni: (value, path, report) =>
+    value === 'enforce' || value === 'report' || value === 'off' || report(path, value, '"enforce", "report" or "off"'),
   allow: (value, path, report) => eachOf(value, path, report, checkEntry),
   deny: (value, path, report) => eachOf(value, path, report, checkEntry),
   pins: (value, path, report) => eachOf(value, path, report, checkPin),
 };
-const OPTIONAL: ReadonlySet<string> = new Set(['deny']);
+const OPTIONAL: ReadonlySet<string> = new Set(['deny', 'sni']);
 
 const PIN_KEYS: Readonly<Record<string, Validator>> = {
   name: checkPinName,

@@ -14,6 +14,7 @@ export type PolicyDecision =
 export interface Policy {
   readonly tenant: string;
   readonly mode: PolicyFile['mode'];
+  readonly sni: NonNullable<PolicyFile['sni']>;
   readonly decide: (host: CanonicalHost, port: number) => PolicyDecision;
   /** What a person should know of this policy, said loudly when it is loaded. */
   readonly warnings: readonly string[];
@@ -82,7 +83,7 @@ export function compilePolicy(file: PolicyFile): Policy {
     if (allowed.kind === 'other-port') return refuse(file, host, 'port-not-listed', '');
     return refuse(file, host, host.kind === 'address' ? 'address-not-listed' : unlisted, '');
   };
-  return { tenant: file.tenant, mode: file.mode, decide, warnings: warningsOf(file) };
+  return { tenant: file.tenant, mode: file.mode, sni: file.sni ?? 'off', decide, warnings: warningsOf(file) };
 }
 
 /** Policy for a tenant without one: it denies everything. */
@@ -90,6 +91,7 @@ export function missingPolicy(why: string): Policy {
   return {
     tenant: '',
     mode: 'enforce',
+    sni: 'off',
     decide: () => ({ verdict: 'deny', reason: 'policy-missing', rule: '' }),
     warnings: [`there is no policy (${why}): everything is denied`],
   };

@@ -18,6 +18,9 @@ export const REASONS = {
   'report-not-listed': { verdict: 'allow', status: 200, text: 'Connection established' },
   'report-port-not-listed': { verdict: 'allow', status: 200, text: 'Connection established' },
   'report-deny-listed': { verdict: 'allow', status: 200, text: 'Connection established' },
+  'report-sni-mismatch': { verdict: 'allow', status: 200, text: 'Connection established' },
+  'report-sni-absent': { verdict: 'allow', status: 200, text: 'Connection established' },
+  'report-sni-unreadable': { verdict: 'allow', status: 200, text: 'Connection established' },
 
   'not-listed': { verdict: 'deny', status: 403, text: 'This host is not on the allowlist' },
   'port-not-listed': { verdict: 'deny', status: 403, text: 'This port is not on the allowlist' },
@@ -29,6 +32,11 @@ export const REASONS = {
   'address-forbidden': { verdict: 'deny', status: 403, text: 'The address is not a public one' },
   'address-own': { verdict: 'deny', status: 403, text: 'The address is this host itself' },
   'own-addresses-unknown': { verdict: 'deny', status: 403, text: 'The addresses of this host cannot be told' },
+
+  // These come after the 200 of CONNECT; the status is what the answer would be.
+  'sni-mismatch': { verdict: 'deny', status: 403, text: 'The TLS server name is not the host of the CONNECT' },
+  'sni-absent': { verdict: 'deny', status: 403, text: 'The TLS hello names no server' },
+  'sni-unreadable': { verdict: 'deny', status: 403, text: 'What was sent is not a TLS hello that can be read' },
 
   'request-malformed': { verdict: 'deny', status: 400, text: 'Malformed request' },
   'request-too-large': { verdict: 'deny', status: 431, text: 'The request head is too large' },

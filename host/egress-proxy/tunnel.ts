@@ -109,6 +109,8 @@ export function tunnel(
     // A peer that vanished without a word is noticed by the kernel.
     socket.setKeepAlive(true, 60_000);
   }
+  // It may have ended while its first bytes were looked at.
+  if (client.readableEnded) halfClosed(upstream)();
   client.resume();
   upstream.resume();
 }

@@ -32,7 +32,7 @@ const GOOD = [
   '  acme:',
   '    allow: [ "Example.com", "*.docs.example.org", "api.example.net:8443", "EXAMPLE.com" ]',
   '    runtimes: [opencode]',
-  '  beta: { allow: ["[2001:DB8:0::1]:443"], proxy: { address: 127.64.0.9, port: 8080 } }',
+  '  beta: { allow: ["[2001:DB8:0::1]:443"], proxy: { address: 127.64.0.9, port: 8080 }, sni: off }',
 ];
 
 function spoil(line: number, text: string): string {
@@ -59,6 +59,7 @@ t.test('a good file becomes hosts and tenants with defaults merged in', async (t
     name: 'beta',
     allow: ['[2001:db8::1]:443'],
     runtimes: [],
+    sni: 'off',
     proxy: { address: '127.64.0.9', port: 8080 },
   });
 });
@@ -243,6 +244,14 @@ const BAD_FILES: readonly BadFile[] = [
     path: '/tenants/acme/runtimes/0',
     value: '"%wheel"',
     expected: /a Unix user/,
+  },
+  {
+    why: 'a wish for TLS names that is none',
+    text: spoil(9, '    sni: on'),
+    at: [9, 10],
+    path: '/tenants/acme/sni',
+    value: '"on"',
+    expected: /enforce, report or off/,
   },
   {
     why: 'a list where a mapping should be',

@@ -138,6 +138,7 @@ t.test('who may not start', async (t) => {
     { text: { ...policyFile({}), alow: [] }, says: /\/alow/, why: 'an unknown key' },
     { text: policyFile({ allow: ['*'] }), says: /\/allow\/0/, why: 'everything' },
     { text: policyFile({ allow: ['0x7f.1'] }), says: /dotted decimal/, why: 'an odd spelling' },
+    { text: { ...policyFile({}), sni: true }, says: /\/sni/, why: 'TLS names neither enforced nor not' },
     { text: { ...policyFile({}), mode: 'off' }, says: /\/mode/, why: 'an unknown mode' },
   ];
   for (const { text, says, why } of bad) {
