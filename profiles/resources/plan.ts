@@ -24,12 +24,14 @@ export type Plan =
  * @throws Error where a fact that it needs was not read: an unread state is never taken for "absent"
  */
 export function planProvision(rendered: RenderedHost, bundle: Bundle, facts: HostFacts): Plan {
-  const users = rendered.users.map((user) => compareUser(needed(facts.users, user.name), user));
+  const noted = notedOn(facts);
+  const users = rendered.users.map((user) =>
+    compareUser(needed(facts.users, user.name), user, noted.users.includes(user.name)),
+  );
   const reasons = users.flatMap((answer) => (answer.kind === 'conflict' ? [answer.reason] : []));
   if (reasons.length > 0) return { kind: 'conflict', reasons };
 
   const desired = manifestOf(rendered);
-  const noted = notedOn(facts);
   const files = compareFiles(rendered, bundle, facts);
   const changed = new Set(files.map(({ id }) => id.slice(id.indexOf(':') + 1)));
   const dropIns = setAsideDropIns(desired.units, facts.units);

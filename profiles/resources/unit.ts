@@ -76,10 +76,15 @@ function activitySteps(fact: UnitFact, desired: ProfileUnit, changed: ReadonlySe
   const { name, active, onChange } = desired;
   if (fact.activeState === 'active') return reactionSteps(name, onChange, changed);
   if (!active) return [];
+  const start = run(['systemctl', 'start', '--', name]);
+  // A slice of ours that was found stopped stays started: the ruleset that a rollback loads again needs its cgroup.
+  if (name.endsWith('.slice') && fact.loadState === 'loaded') {
+    return [{ words: 'start', operation: start, undo: [], settle: [], kept: `${name} stays started` }];
+  }
   // systemctl(1): stop is no error for a unit that is not running; one that was never loaded answers 5.
   const undo = [run(['systemctl', 'stop', '--', name], { accept: [5] })];
   const words = fact.activeState === 'failed' ? 'start again' : 'start';
-  return [{ words, operation: run(['systemctl', 'start', '--', name]), undo, settle: [] }];
+  return [{ words, operation: start, undo, settle: [] }];
 }
 
 const WORDS = {

@@ -15,9 +15,12 @@ export type UserAnswer =
   /** The account is something that provision must not touch. */
   | { readonly kind: 'conflict'; readonly reason: string };
 
-/** A system user without a login, a home or a group besides its own. */
-export function compareUser(fact: UserFact, desired: ProfileUser): UserAnswer {
-  if (fact.kind === 'absent') return { kind: 'change', change: createUser(desired) };
+/**
+ * A system user without a login, a home or a group besides its own.
+ * @param wasOurs the note on the host names it
+ */
+export function compareUser(fact: UserFact, desired: ProfileUser, wasOurs: boolean): UserAnswer {
+  if (fact.kind === 'absent') return { kind: 'change', change: createUser(desired, wasOurs) };
   // uid 0 passes every rule that looks at the user; to mend or remove such an account by itself could lock root out.
   if (fact.uid === 0) return { kind: 'conflict', reason: `the account ${desired.name} has uid 0` };
   const mends = mendsOf(fact, desired);
@@ -36,7 +39,7 @@ export function compareUser(fact: UserFact, desired: ProfileUser): UserAnswer {
   return { kind: 'change', change };
 }
 
-function createUser(desired: ProfileUser): Change {
+function createUser(desired: ProfileUser, wasOurs: boolean): Change {
   const { name } = desired;
   return {
     id: `user:${name}`,
@@ -45,9 +48,10 @@ function createUser(desired: ProfileUser): Change {
     summary: `create the system user ${name}`,
     diff: null,
     operations: [addUser(name, desired.comment)],
-    undo: [run(['userdel', '--', name], { accept: [NOT_THERE] })],
+    // One that was missing on a provisioned host stays: the ruleset and the files that a rollback puts back name it.
+    undo: wasOurs ? [] : [run(['userdel', '--', name], { accept: [NOT_THERE] })],
     settle: [],
-    kept: [],
+    kept: wasOurs ? [`the user ${name} stays`] : [],
   };
 }
 

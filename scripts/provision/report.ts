@@ -125,9 +125,10 @@ function conclusion(host: string, event: Finished, colours: Colours): string {
 
 function extent({ changes, takenBack, result }: Finished): string {
   if (takenBack === undefined) return `: ${count(changes)}`;
+  const takenCount = `${count(takenBack.changes)} taken back`;
   const { length } = takenBack.kept;
-  const but = length > 0 && result !== 'rollback-incomplete' ? ' but for what stays' : '';
-  return `${but}: ${count(takenBack.changes)} taken back${length > 0 ? `, ${length} not` : ''}`;
+  if (length === 0 || result === 'rollback-incomplete') return `: ${takenCount}`;
+  return ` but for what stays: ${takenCount}, ${length} not`;
 }
 
 /** What was not taken back, a line each, and the command that completes it. */

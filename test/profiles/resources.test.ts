@@ -359,7 +359,7 @@ t.test('what was not read is an error and never "absent"', async (t) => {
 });
 
 t.test('an account with uid 0 is a conflict, not a thing to mend', async (t) => {
-  const answer = compareUser({ ...user, uid: 0 } as UserFact, { name: 'wt-acme', comment: '' });
+  const answer = compareUser({ ...user, uid: 0 } as UserFact, { name: 'wt-acme', comment: '' }, false);
   t.match(answer, { kind: 'conflict', reason: /uid 0/ });
 });
 
@@ -459,6 +459,19 @@ const STAYS: readonly { why: string; facts: HostFacts; kept: readonly RegExp[]; 
     kept: [/packages stay installed.*: nftables$/],
     whole: true,
   },
+  {
+    why: 'a stopped slice: a rule cannot be loaded without its cgroup',
+    facts: changed(good, 'units', 'watertight-acme.slice', unit({ activeState: 'inactive', unitFileState: 'static' })),
+    kept: [/watertight-acme.slice stays started/],
+    whole: false,
+  },
+  {
+    why: 'a missing user: a rule cannot be loaded without it',
+    facts: changed(good, 'users', 'wt-acme', ABSENT),
+    kept: [/the user wt-acme stays/],
+    whole: false,
+  },
+  { why: 'a bare host', facts: bareHost(), kept: [/packages stay/], whole: true },
   { why: 'an edited policy', facts: changed(good, 'files', POLICY, ABSENT), kept: [], whole: true },
 ];
 
