@@ -11,8 +11,8 @@ export interface ProvisionFlags {
 
 /** For the help of both commands: which stream says what. */
 export const WHERE_IT_GOES = `
-What happens meanwhile goes to standard error. The result goes to standard output: the plan of a dry run, and the
-last sentence. With --format ndjson all of it goes to standard output, one event a line.`;
+What happens meanwhile goes to standard error. The result goes to standard output: the plan with
+--dry-run or --diff, and the last sentence. With --format ndjson all of it goes to standard output, one event a line.`;
 
 /** `watertight provision`: makes hosts contained, and proves it. */
 export function provisionCommand(): Command {
