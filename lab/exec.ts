@@ -1,4 +1,5 @@
-import { execa } from 'execa';
+import { constants } from 'node:os';
+import { execa, type Result } from 'execa';
 import { Failure, UsageFailure } from '../core/failure.js';
 import { EXIT } from '../core/outcome.js';
 import { hostCgroups, initPid } from './cgroup.js';
@@ -20,7 +21,11 @@ interface HostExecOptions {
 }
 
 const DEADLINE_MS = 120_000;
-const KILLED = 137;
+
+/** As a shell tells it: the program's own status, or 128 and the number of the signal that ended it. */
+export function statusOf({ exitCode, signal }: Pick<Result, 'exitCode' | 'signal'>): number {
+  return exitCode ?? 128 + constants.signals[signal ?? 'SIGKILL'];
+}
 
 /** Runs a command as root inside a host, without SSH. @throws Failure where the host is not running */
 export async function execOnHost(
@@ -40,10 +45,10 @@ export async function execOnHost(
     killSignal: 'SIGKILL',
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
   });
-  return { status: result.exitCode ?? KILLED, stdout: String(result.stdout), stderr: String(result.stderr) };
+  return { status: statusOf(result), stdout: String(result.stdout), stderr: String(result.stderr) };
 }
 
-/** The same on this terminal, for a person. @returns the command's status */
+/** The same on this terminal, for a person. @returns the command's status; 128 + n where signal n ended it */
 export async function attachToHost(
   machine: Machine,
   lab: Lab,
@@ -65,7 +70,7 @@ export async function sshToHost(lab: Lab, host: string, command: readonly string
 async function attach(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const result = await execa(program, [...args], { reject: false, extendEnv: false, env, stdio: 'inherit' });
   if (result.code === 'ENOENT') throw new Failure(`${program} is not installed`, EXIT.couldNotTell);
-  return result.exitCode ?? KILLED;
+  return statusOf(result);
 }
 
 async function entering(machine: Machine, lab: Lab, name: string, command: readonly string[]) {

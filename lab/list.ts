@@ -1,5 +1,4 @@
-import { Failure } from '../core/failure.js';
-import { EXIT } from '../core/outcome.js';
+import { UsageFailure } from '../core/failure.js';
 import type { Lab } from './lab.js';
 import { type Machine, thisMachine } from './machine.js';
 import { checkLabName } from './names.js';
@@ -16,11 +15,17 @@ export async function labList(): Promise<readonly Lab[]> {
   return labs;
 }
 
-/** A lab that is up, with this machine. @throws Failure where there is none of that name */
+/** What there is to say of a lab that is not there. */
+export async function absenceOf(name: string): Promise<string> {
+  const others = [...(await labNames())].sort();
+  return `there is no lab ${name}; ${others.length === 0 ? 'there is none at all' : `labs: ${others.join(', ')}`}`;
+}
+
+/** A lab that is up, with this machine. @throws UsageFailure where there is none of that name */
 export async function findLab(name: string): Promise<{ readonly machine: Machine; readonly lab: Lab }> {
   checkLabName(name);
   const machine = await thisMachine();
   const state = await loadState(name);
-  if (state === null) throw new Failure(`there is no lab ${name}`, EXIT.no, `watertight lab up --lab ${name}`);
+  if (state === null) throw new UsageFailure(await absenceOf(name), `watertight lab up --lab ${name}`);
   return { machine, lab: await describeLab(machine, name, state) };
 }

@@ -14,8 +14,9 @@ export function downCommand(): Command {
     .option('--images', 'remove the cached images too, unless another lab uses them')
     .action(async (flags: DownFlags) => {
       const { labDown } = await import('../../lab/down.js');
-      await labDown({ ...flags, onProgress: say });
-      if (!flags.images) say('the image stays cached for the next lab (remove it: watertight lab down --images)');
+      const wasThere = await labDown({ ...flags, onProgress: say });
+      if (wasThere && !flags.images)
+        say('the image stays cached for the next lab (remove it: watertight lab down --images)');
     });
   return withExamples(command, [
     { type: 'watertight lab down', does: 'the default lab' },

@@ -5,7 +5,9 @@ import { type LabFlag, labFlag, withoutDashes } from './flags.js';
 /** `watertight lab exec`: a command inside a host. */
 export function execCommand(): Command {
   const command = new Command('exec')
-    .description('run a command as root inside a host, without SSH; ends with its status')
+    .description(
+      'run a command as root inside a host, without SSH; ends with its status (128 + n where signal n ended it)',
+    )
     .argument('<host>')
     .argument('<command...>')
     .passThroughOptions()

@@ -1,10 +1,14 @@
+import { execa } from 'execa';
 import t from 'tap';
 import { UsageFailure } from '../../core/failure.js';
+import { labDown } from '../../lab/down.js';
+import { statusOf } from '../../lab/exec.js';
 import { INCLUDED, INSTALLABLE, imageName } from '../../lab/image/recipe.js';
 import { sourcesFor } from '../../lab/image/sources.js';
 import { renderInventory } from '../../lab/inventory.js';
 import type { Lab } from '../../lab/lab.js';
 import { holds } from '../../lab/leftovers.js';
+import { findLab } from '../../lab/list.js';
 import { withLock, withLockIfFree } from '../../lab/lock.js';
 import { readMachine } from '../../lab/machine.js';
 import {
@@ -185,6 +189,23 @@ t.test('a lock is held by one at a time', async (t) => {
     /broken/,
   );
   t.equal(await withLockIfFree(name, async () => 'mine'), 'mine', 'free after a failure too');
+});
+
+t.test('how a command in a host ended', async (t) => {
+  const run = (script: string, options = {}) => execa('sh', ['-c', script], { reject: false, ...options });
+  t.equal(statusOf(await run('exit 7')), 7);
+  t.equal(statusOf(await run('kill -TERM $$')), 143, '128 and the number of the signal');
+  t.equal(statusOf(await run('kill -INT $$')), 130);
+  t.equal(statusOf(await run('sleep 60', { timeout: 50, killSignal: 'SIGKILL' })), 137, 'ended at its deadline');
+});
+
+t.test('a lab that is not there', async (t) => {
+  const name = 'nolab000';
+  const said: string[] = [];
+  await t.rejects(findLab(name), { exit: 64, message: /^there is no lab nolab000; / }, 'cannot be used');
+  if (process.getuid?.() !== 0) return t.pass('only root takes labs down');
+  t.equal(await labDown({ lab: name, onProgress: (text) => said.push(text) }), false, 'is no error to take down');
+  t.match(said.join('\n'), /^there is no lab nolab000; (?:labs: |there is none at all)[^\n]*$/);
 });
 
 t.test('tools', async (t) => {

@@ -93,6 +93,8 @@ t.test('a lab host is a real host, as it comes', async (t) => {
   t.match((await onHost(lab, 'lab-01', ['sh', '-c', rules])).stdout, /table inet t\nv\d+\./, 'and they work');
 
   t.equal((await onHost(lab, 'lab-01', ['sh', '-c', 'exit 7'])).status, 7, 'the status of a command');
+  const killed = await watertight('lab', 'exec', '--lab', lab.name, 'lab-01', '--', 'sh', '-c', 'kill -TERM $$');
+  t.equal(killed.exitCode, 143, 'a signal is told as a shell tells it');
   t.equal((await onHost(lab, 'lab-01', ['cat'], { input: 'a b\n' })).stdout, 'a b\n', 'its input and output');
 
   const bootId = async () => (await onHost(lab, 'lab-01', ['cat', '/proc/sys/kernel/random/boot_id'])).stdout;
@@ -172,7 +174,19 @@ t.test('two labs side by side, and the way down', async (t) => {
   t.not((await orphan).exitCode, 0, 'a command that ran in a host ends with it');
   t.same(await findLeftovers(one), [], 'nothing is left of the first');
   t.equal((await onHost(lab, 'lab-01', ['systemctl', 'is-system-running'])).stdout, 'running\n', 'the second goes on');
-  t.equal((await watertight('lab', 'down', '--lab', one)).exitCode, 0, 'down again is no error');
+  const absent = await watertight('lab', 'down', '--lab', one);
+  t.equal(absent.exitCode, 0, 'down again is no error');
+  t.match(
+    absent.all,
+    new RegExp(`^there is no lab ${one}; labs: (?:.*, )?${two}\\b[^\n]*$`),
+    'and says so, and nothing else',
+  );
+  for (const args of [
+    ['exec', '--lab', one, 'lab-01', 'true'],
+    ['exec', '--lab', two, 'lab-99', 'true'],
+  ]) {
+    t.equal((await watertight('lab', ...args)).exitCode, 64, `${args.join(' ')}: what is not there cannot be used`);
+  }
   t.ok(await stat(`${IMAGES}/${image}/root`), 'the image stays');
 });
 
@@ -277,7 +291,7 @@ t.test('where it cannot run it says why', async (t) => {
     { run: () => watertight('lab', 'up', '--suite', 'sid'), exit: 64, says: /bookworm, trixie/, why: 'another suite' },
     {
       run: () => watertight('lab', 'exec', '--lab', lab, 'lab-01', 'true'),
-      exit: 1,
+      exit: 64,
       says: /no lab .*\nfix: watertight lab up/,
       why: 'no lab',
     },
