@@ -40,6 +40,7 @@ function protocolOf(attempt: Attempt): string | null {
     case 'raw':
       return String(attempt.protocol);
     case 'listen':
+    case 'door':
     case 'proxy-http':
     case 'proxy-connect':
       return null;

@@ -1,5 +1,14 @@
 /** What the child program (host/confined-child/child.py) can try. */
-export type AttemptKind = 'tcp' | 'udp' | 'udplite' | 'icmp' | 'raw' | 'listen' | 'proxy-http' | 'proxy-connect';
+export type AttemptKind =
+  | 'tcp'
+  | 'udp'
+  | 'udplite'
+  | 'icmp'
+  | 'raw'
+  | 'listen'
+  | 'door'
+  | 'proxy-http'
+  | 'proxy-connect';
 
 /** One thing to try, confined and as the control. Written as JSON to the child. */
 export interface Attempt {
@@ -22,6 +31,9 @@ export interface Attempt {
   readonly namePort?: number;
   /** Listeners: how many connections to take before ending; absent: as many as come until the deadline. */
   readonly enough?: number;
+  /** Doors: what to try on the host itself, or the file to look for. */
+  readonly door?: string;
+  readonly path?: string;
   /** Datagrams: whether the far side answers. */
   readonly answered?: boolean;
 }

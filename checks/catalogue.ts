@@ -1,4 +1,5 @@
 import type { Claim } from './claim.js';
+import { bpfAddresses } from './claims/bpf-addresses.js';
 import { directLoopback } from './claims/direct-loopback.js';
 import { directMetadata } from './claims/direct-metadata.js';
 import { directOwnAddress } from './claims/direct-own-address.js';
@@ -11,10 +12,12 @@ import { identityLevel } from './claims/identity-level.js';
 import { identityRuleset } from './claims/identity-ruleset.js';
 import { inboundTcp } from './claims/inbound-tcp.js';
 import { ledgerCounters } from './claims/ledger-counters.js';
+import { policyInForce } from './claims/policy-in-force.js';
 import { proxyAnswersClaim } from './claims/proxy-answers.js';
 import { proxyListedConnect } from './claims/proxy-listed-connect.js';
 import { proxyListedHttp } from './claims/proxy-listed-http.js';
 import { proxyUnlisted } from './claims/proxy-unlisted.js';
+import { sandboxDoors } from './claims/sandbox-doors.js';
 import { sandboxProcess } from './claims/sandbox-process.js';
 import { udp4 } from './claims/udp4.js';
 import { udp6 } from './claims/udp6.js';
@@ -28,6 +31,9 @@ export const CATALOGUE: readonly Claim[] = [
   identityLevel,
   identityHook,
   sandboxProcess,
+  sandboxDoors,
+  bpfAddresses,
+  policyInForce,
   proxyAnswersClaim,
   proxyListedHttp,
   proxyListedConnect,

@@ -19,8 +19,8 @@ interface ClaimBase {
 export interface AttemptClaim extends ClaimBase {
   readonly type: 'attempt';
   readonly expectation: 'refused' | 'allowed' | 'denied-by-proxy';
-  /** The named counter that has to count every packet of it; null where the proxy's own counter is not in question. */
-  readonly counter: CounterKind;
+  /** The named counter that has to count every packet of it; null where none is sent. */
+  readonly counter: CounterKind | null;
   readonly attempts: (scene: Scene) => readonly Attempt[];
   /** What shows that the refusal means something: the same attempts, unless the claim says otherwise. */
   readonly control: (attempts: readonly Attempt[], scene: Scene) => readonly Attempt[];

@@ -41,6 +41,7 @@ function howOf(claim: Claim): string {
     case 'ledger':
       return 'all counters, first reading to last';
     case 'attempt':
+      if (claim.counter === null) return `tried; ${claim.expectation}`;
       return `tried; ${claim.expectation}; counted by \`TENANT_${claim.counter}\``;
   }
 }

@@ -10,7 +10,32 @@ export interface HostState {
   /** The confined child as the host sees it from outside; the child's own word is not asked. */
   readonly child: ChildState;
   readonly uid: number | null;
+  readonly addressFilter: AddressFilterState;
+  readonly policy: PolicyState;
 }
+
+/** What came of a datagram over loopback, in a network namespace without rules: `arrived`, `silent` or the kernel's error. */
+export interface FilterObservation {
+  /** The line of /proc/self/cgroup. */
+  readonly cgroup: string;
+  readonly denied: string;
+  readonly allowed: string;
+}
+
+export type AddressFilterState =
+  | { readonly kind: 'seen'; readonly within: FilterObservation; readonly outside: FilterObservation }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** SHA-256 of the policy, as wanted, as on disk, and as the running proxy says; null where that has read none. */
+export type PolicyState =
+  | {
+      readonly kind: 'read';
+      readonly profile: string;
+      readonly file: string;
+      readonly proxy: string | null;
+      readonly mode: string;
+    }
+  | { readonly kind: 'unknown'; readonly reason: string };
 
 export type RulesetState =
   | { readonly kind: 'listed'; readonly live: string; readonly comparison: RulesetComparison }

@@ -6,6 +6,8 @@ import { packetsDue } from './judges/refused.js';
 /** How many packets (for the proxy and inbound: new connections) the claim's counter should have counted. */
 function countDue(claim: AttemptClaim, observed: Observed): number {
   switch (claim.counter) {
+    case null:
+      return 0;
     case 'proxy':
       return packetsDue(observed.confined);
     case 'inbound':
@@ -17,8 +19,9 @@ function countDue(claim: AttemptClaim, observed: Observed): number {
   }
 }
 
-/** The figures of a claim's attempts, side by side, and whether they agree. */
-export function ledgerRow(claim: AttemptClaim, tenant: string, observed: Observed): LedgerRow {
+/** The figures of a claim's attempts, side by side, and whether they agree; null for a claim that sends nothing. */
+export function ledgerRow(claim: AttemptClaim, tenant: string, observed: Observed): LedgerRow | null {
+  if (claim.counter === null) return null;
   const { counters, attempts, arrivals, proxyLines, controlAttempts, controlArrivals } = observed;
   const counted = counters.kind === 'read' ? (counters.moved[claim.counter] ?? null) : null;
   const due = claim.expectation === 'allowed' ? attempts.length : 0;
@@ -48,6 +51,6 @@ export function ledgerRow(claim: AttemptClaim, tenant: string, observed: Observe
 /** Adds up what every claim's attempts should have moved the counters by. */
 export function totalDue(parts: readonly { readonly claim: AttemptClaim; readonly observed: Observed }[]) {
   const due = Object.fromEntries(COUNTER_KINDS.map((kind) => [kind, 0])) as Record<CounterKind, number>;
-  for (const { claim, observed } of parts) due[claim.counter] += countDue(claim, observed);
+  for (const { claim, observed } of parts) if (claim.counter !== null) due[claim.counter] += countDue(claim, observed);
   return due;
 }

@@ -12,11 +12,19 @@ export interface RemoteRun {
   readonly signal?: AbortSignal;
 }
 
+/** What the host said of itself beside its events. */
+export interface HostAnswer {
+  readonly exit: number | null;
+  readonly profileDigest: string | null;
+}
+
 type Emit = (event: VerifyEvent) => void;
 
 /** What came over the wire so far. */
 interface Stream {
   finished: EventOf<'finished'> | null;
+  /** SHA-256 of the profile that the host says it was made from; null where it did not say. */
+  profileDigest: string | null;
   /** The first line that was no event of a run; null where there was none. */
   stray: string | null;
 }
@@ -35,7 +43,8 @@ function takeLine(stream: Stream, line: string, emit: Emit): void {
   }
   // The controller says when it started and what the answers amount to.
   if (event.type === 'finished') stream.finished = event;
-  else if (event.type !== 'started') emit(event);
+  else if (event.type === 'started') stream.profileDigest = event.profileDigest ?? null;
+  else emit(event);
 }
 
 /** Why the stream is not the whole of a run; null where it is. */
@@ -58,10 +67,10 @@ function failureOf(result: ExecResult, stream: Stream): EventOf<'failure'> | nul
 
 /**
  * Runs verify on the host and passes its events on as they come. What is not a whole run ends with a failure event.
- * @returns what the host itself concluded; null where it did not come to that
+ * @returns what the host itself concluded, and which profile it was made from; null where it did not come to that
  */
-export async function runOnHost({ target, tenant, deadlineMs, signal }: RemoteRun, emit: Emit): Promise<number | null> {
-  const stream: Stream = { finished: null, stray: null };
+export async function runOnHost({ target, tenant, deadlineMs, signal }: RemoteRun, emit: Emit): Promise<HostAnswer> {
+  const stream: Stream = { finished: null, profileDigest: null, stray: null };
   const result = await target.exec({
     command: commandOf(tenant),
     deadlineMs,
@@ -71,5 +80,5 @@ export async function runOnHost({ target, tenant, deadlineMs, signal }: RemoteRu
   });
   const failure = failureOf(result, stream);
   if (failure !== null) emit(failure);
-  return stream.finished?.exit ?? null;
+  return { exit: stream.finished?.exit ?? null, profileDigest: stream.profileDigest };
 }

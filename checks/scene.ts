@@ -36,4 +36,6 @@ export interface Scene {
   readonly tenant: TenantProfile;
   readonly loopback: readonly NearSink[];
   readonly own: readonly NearSink[];
+  /** Files of the verifier's where programs of a host share: a confined one must not see them. */
+  readonly markers: readonly string[];
 }

@@ -10,5 +10,6 @@ export interface Stage {
   readonly profile: HostProfile;
   readonly far: FarSink;
   readonly near: NearSinks;
+  readonly markers: readonly string[];
   readonly ruleset: RulesetState;
 }

@@ -9,12 +9,11 @@ import type { Target } from '../core/target/target.js';
 import { version } from '../core/version.js';
 import { PATHS } from '../profiles/names.js';
 import type { HostProfile, TenantProfile } from '../profiles/profile.js';
+import { profileDigest } from '../profiles/profile-digest.js';
 import { attest } from './attest.js';
 import { type ChildSession, startChild } from './gather/child-session.js';
-import { startFarSink } from './gather/far-sink.js';
-import { readRuleset } from './gather/host-state.js';
-import { openNearSinks } from './gather/near-sinks.js';
 import { leaveScratchNetwork } from './gather/scratch-network.js';
+import { setUpStage } from './gather/set-up.js';
 import type { Stage } from './stage.js';
 import { verifyTenant } from './verify-tenant.js';
 
@@ -45,6 +44,7 @@ export async function verifyLocal(options: VerifyLocalOptions, emit: Emit): Prom
     tenants: tenants.map(({ name }) => name),
     at: new Date().toISOString(),
     version,
+    profileDigest: profileDigest(options.profile),
   });
   const exit = await underLock(options, emit, () => verifyTenants(options.profile, tenants, emit));
   emit({ type: 'finished', exit, durationMs: Math.round(performance.now() - startedAt) });
@@ -78,31 +78,21 @@ async function verifyTenants(profile: HostProfile, tenants: readonly TenantProfi
   const local = localTarget(profile.host);
   const release = onCleanup(() => leaveScratchNetwork(local));
   try {
-    // Node and Python take their time to start: meanwhile the sinks are set up.
+    // Node and Python take their time to start: meanwhile the stage is set up.
     const control = startChild(local, []);
     const first = startConfined(local, firstTenant);
-    const farSink = startFarSink(local);
-    // Some of the listeners on the host stand on its end of the far sink's network.
-    const nearSinks = farSink.then(openNearSinks);
-    const [ruleset, far, near] = await Promise.allSettled([readRuleset(local, profile), farSink, nearSinks]);
-    const closing = [far, near].flatMap((sink) => (sink.status === 'fulfilled' ? [sink.value] : []));
+    const children = [control, first];
     try {
-      const stage = {
-        local,
-        profile,
-        ruleset: settledValue(ruleset),
-        far: settledValue(far),
-        near: settledValue(near),
-      };
-      const results = await verifyEach(stage, tenants, await control, first, emit);
-      await attest(local, stage.ruleset, results);
-      return exitOf(results.map(({ verdict }) => verdict));
+      const { stage, close } = await setUpStage(local, profile);
+      try {
+        const results = await verifyEach(stage, tenants, await control, first, emit);
+        await attest(local, stage.ruleset, results);
+        return exitOf(results.map(({ verdict }) => verdict));
+      } finally {
+        await close();
+      }
     } finally {
-      await Promise.all([
-        ...closing.map((sink) => sink.close()),
-        control.then((child) => child.close()),
-        first.then((child) => child.close()),
-      ]);
+      await Promise.all(children.map(async (child) => (await child).close()));
     }
   } catch (error) {
     const reason = messageOf(error);
@@ -136,11 +126,6 @@ async function verifyEach(
 /** By the launcher that production uses; only the proof that it asks for does not exist yet. */
 function startConfined(local: Target, tenant: TenantProfile): Promise<ChildSession> {
   return startChild(local, [process.execPath, PATHS.bundle, 'run-unproven', '--tenant', tenant.name, '--']);
-}
-
-function settledValue<T>(settled: PromiseSettledResult<T>): T {
-  if (settled.status === 'rejected') throw settled.reason;
-  return settled.value;
 }
 
 function couldNotTell(emit: Emit, kind: string, reason: string, fix: string | null): ExitCode {

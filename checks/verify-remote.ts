@@ -16,6 +16,8 @@ export interface VerifyRemoteOptions {
   readonly tenants: readonly string[];
   /** Only this one of them; absent: all of them. */
   readonly tenant?: string;
+  /** SHA-256 of the profile that the configuration gives this host (profiles/profile-digest.ts). */
+  readonly profileDigest: string;
   /** SHA-256 of the program that this controller would install there. */
   readonly bundleDigest: string;
   /** Milliseconds for the whole run: the prerequisites and the host's own proof. */
@@ -41,7 +43,8 @@ export async function verifyRemote(options: VerifyRemoteOptions, emit: Emit): Pr
   say({ type: 'started', schema: 'watertight/verify/1', host: options.target.name, tenants, at, version });
   if (await mayStart(options, say)) {
     const left = Math.max(1, options.deadlineMs - (performance.now() - startedAt));
-    const exit = await runOnHost({ ...options, deadlineMs: left }, say);
+    const { exit, profileDigest } = await runOnHost({ ...options, deadlineMs: left }, say);
+    if (exit !== null) sayProfile(options, profileDigest, say);
     sayUnproven(tenants, record, say);
     sayDoubted(exit, record, say);
   }
@@ -91,6 +94,28 @@ function sayChanged(results: readonly PrerequisiteResult[], say: Emit): void {
     reason: bundle.reason,
     evidence: {},
     hint: bundle.fix,
+  });
+}
+
+/** Everything that a host proves it proves of its own profile: another one than the configuration's is another promise. */
+function sayProfile({ target, profileDigest }: VerifyRemoteOptions, installed: string | null, say: Emit): void {
+  const agrees = installed === profileDigest;
+  const disagreement =
+    installed === null
+      ? ({ verdict: 'inconclusive', reason: 'the host did not say which profile it was made from' } as const)
+      : ({
+          verdict: 'disproved',
+          reason: 'the configuration was changed since the host was provisioned, or it is another one',
+        } as const);
+  say({
+    type: 'claim',
+    id: 'installed-profile',
+    tenant: '*',
+    claim: 'the profile that the host was made from is the one of this configuration',
+    layer: 'identity',
+    ...(agrees ? { verdict: 'proven', reason: 'the same tenants, allowlists, runtimes and addresses' } : disagreement),
+    evidence: {},
+    hint: agrees ? null : `watertight provision ${target.name}`,
   });
 }
 

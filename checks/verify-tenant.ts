@@ -33,9 +33,9 @@ export async function verifyTenant(
     results.push(result);
     emit({ type: 'claim', ...result });
   };
-  const state = await readHostState(stage.local, tenant.name, stage.ruleset, children.confined);
+  const state = await readHostState(stage.local, tenant, stage.ruleset, children.confined);
   for (const claim of CATALOGUE) if (claim.type === 'state') conclude(claim, claim.judge(state), evidenceOf(state));
-  const scene: Scene = { tenant, loopback: stage.near.loopback, own: stage.near.own };
+  const scene: Scene = { tenant, loopback: stage.near.loopback, own: stage.near.own, markers: stage.markers };
   const attemptClaims = CATALOGUE.filter((claim): claim is AttemptClaim => claim.type === 'attempt');
   const trial = await Trial.begin(stage, scene, children, attemptClaims);
   const first = trial.reading;
@@ -47,14 +47,17 @@ export async function verifyTenant(
   }
   const totals = { due: totalDue(parts), counters: trial.movedSince(first) };
   for (const claim of CATALOGUE) if (claim.type === 'ledger') conclude(claim, claim.judge(totals), { ...totals });
-  for (const part of parts) emit({ type: 'ledger', ...ledgerRow(part.claim, tenant.name, part.observed) });
+  for (const { claim, observed } of parts) {
+    const row = ledgerRow(claim, tenant.name, observed);
+    if (row !== null) emit({ type: 'ledger', ...row });
+  }
   return results;
 }
 
 /** The state without the whole listing, which is the same for every claim. */
-function evidenceOf({ ruleset, cgroup, child, uid }: HostState): ClaimResult['evidence'] {
+function evidenceOf({ ruleset, ...rest }: HostState): ClaimResult['evidence'] {
   const said = ruleset.kind === 'listed' ? { kind: ruleset.kind, comparison: ruleset.comparison } : ruleset;
-  return { ruleset: said, cgroup, child, uid };
+  return { ...rest, ruleset: said };
 }
 
 function resultOf(

@@ -8,9 +8,6 @@ export interface Attestation {
   /** SHA-256 of the live table's normalised listing (profiles/ruleset-listing.ts). */
   readonly rulesetDigest: string;
   readonly tenants: Readonly<Record<string, TenantAttestation>>;
-  /** ISO 8601. */
-  readonly provenAt: string;
-  readonly expiresAt: string;
   readonly version: string;
 }
 
@@ -19,6 +16,9 @@ export interface TenantAttestation {
   readonly cgroup: number;
   /** systemd's invocation id of the proxy's service. */
   readonly proxyInvocation: string;
+  /** ISO 8601. Who asks for a fresh proof looks at these (the gate); the launcher asks for one of this boot. */
+  readonly provenAt: string;
+  readonly expiresAt: string;
 }
 
 /** Reads an attestation; null where the text is not one. */
@@ -29,9 +29,12 @@ export function parseAttestation(text: string): Attestation | null {
 
 function isAttestation(value: unknown): value is Attestation {
   if (!isRecord(value) || value.schema !== 'watertight/attestation/1' || !isRecord(value.tenants)) return false;
-  const texts = ['machineId', 'bootId', 'rulesetDigest', 'provenAt', 'expiresAt', 'version'];
+  const texts = ['machineId', 'bootId', 'rulesetDigest', 'version'];
   if (!texts.every((key) => typeof value[key] === 'string')) return false;
   return Object.values(value.tenants).every(
-    (tenant) => isRecord(tenant) && Number.isSafeInteger(tenant.cgroup) && typeof tenant.proxyInvocation === 'string',
+    (tenant) =>
+      isRecord(tenant) &&
+      Number.isSafeInteger(tenant.cgroup) &&
+      ['proxyInvocation', 'provenAt', 'expiresAt'].every((key) => typeof tenant[key] === 'string'),
   );
 }

@@ -54,6 +54,8 @@ export type VerifyEvent =
       readonly tenants: readonly string[];
       readonly at: string;
       readonly version: string;
+      /** SHA-256 of the profile that this host was made from; absent where a controller speaks. */
+      readonly profileDigest?: string;
     }
   | { readonly type: 'progress'; readonly text: string }
   | ({ readonly type: 'prerequisite' } & PrerequisiteResult)

@@ -2,10 +2,12 @@ import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import type { Target } from '../../core/target/target.js';
 import { slicePath, TABLE, tenantUser } from '../../profiles/names.js';
 import { renderRuleset } from '../../profiles/nftables.js';
-import type { HostProfile } from '../../profiles/profile.js';
+import type { HostProfile, TenantProfile } from '../../profiles/profile.js';
 import { compareListings, type Listing, readListing } from '../../profiles/ruleset-state.js';
 import { type ChildIdentity, parseStatus } from '../child-identity.js';
 import type { ChildState, HostState, RulesetState } from '../host-state.js';
+import { readAddressFilter } from './address-filter.js';
+import { readPolicy } from './policy.js';
 
 const CGROUP_ROOT = '/sys/fs/cgroup';
 const DEADLINE_MS = 5000;
@@ -16,13 +18,19 @@ const LOAD_AND_LIST = ['unshare', '--net', '/bin/sh', '-c', `nft -f - && exec ${
 /** Reads what the kernel holds of a tenant's containment. Never throws. */
 export async function readHostState(
   local: Target,
-  tenant: string,
+  tenant: TenantProfile,
   ruleset: RulesetState,
   confined: { readonly pid: number | null; readonly problem: string | null },
 ): Promise<HostState> {
-  const path = slicePath(tenant);
-  const [inode, child, uid] = await Promise.all([inodeOf(path), readChild(confined), uidOf(local, tenant)]);
-  return { tenant, ruleset, cgroup: { path, inode }, child, uid };
+  const path = slicePath(tenant.name);
+  const [inode, child, uid, addressFilter, policy] = await Promise.all([
+    inodeOf(path),
+    readChild(confined),
+    uidOf(local, tenant.name),
+    readAddressFilter(local, tenant),
+    readPolicy(tenant),
+  ]);
+  return { tenant: tenant.name, ruleset, cgroup: { path, inode }, child, uid, addressFilter, policy };
 }
 
 /** Reads the live table and holds it against the profile's. */

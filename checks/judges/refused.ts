@@ -17,7 +17,7 @@ import {
  */
 export function refusedBy(counter: CounterKind): (observed: Observed) => Judgement {
   return firstOf(
-    [whatGotOut, everyAttemptWasMade, (observed) => countedBy(counter, observed), controlArrived],
+    [whatGotOut, everyAttemptWasMade, everySocketWasMade, (observed) => countedBy(counter, observed), controlArrived],
     ({ confined }) => proven(`refused (${summarise(confined)})${whereStopped(confined, counter)}; nothing arrived`),
   );
 }
@@ -38,6 +38,14 @@ function whatGotOut({ attempts, confined, arrivals }: Observed): Judgement | nul
     streams.has(id) ? outcome === 'completed' || stage === 'send' || stage === 'receive' : detail.answered === true,
   );
   return out.length > 0 ? disproved(`got out: ${out.map(({ id }) => id).join(', ')} (${summarise(out)})`) : null;
+}
+
+/** Any process may make a TCP or UDP socket here; a child that says it could not has shown nothing of the rules. */
+function everySocketWasMade({ attempts, confined }: Observed): Judgement | null {
+  const plain = new Set(attempts.filter(({ kind }) => kind === 'tcp' || kind === 'udp').map(({ id }) => id));
+  const stopped = confined.filter((observation) => plain.has(observation.id) && !reachedPacket(observation));
+  if (stopped.length === 0) return null;
+  return inconclusive(`no packet was made (${summarise(stopped)}), so the rule was not tried`);
 }
 
 function countedBy(counter: CounterKind, { confined, counters }: Observed): Judgement | null {

@@ -5,6 +5,7 @@ stdout says who this process is. It judges nothing. An unknown kind, or a fault 
 ("error"), so that a child that could not try is never taken for one that was refused.
 """
 
+import ctypes
 import errno
 import json
 import os
@@ -222,7 +223,93 @@ def try_listen(attempt, deadline):
     return {"accepted": accepted}
 
 
+def system_call(number, *arguments):
+    """A system call by its number, since Python has no function for these. -1 comes back with errno set."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    result = libc.syscall(ctypes.c_long(number), *arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "system call %d" % number)
+    return result
+
+
+def in_a_child(action):
+    """Runs what would change this very process in a process of its own."""
+    pid = os.fork()
+    if pid == 0:
+        code = 0
+        try:
+            action()
+        except OSError as fault:
+            code = min(fault.errno or 255, 255)
+        os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if code:
+        raise OSError(code if code > 0 else errno.EPERM, "in a child")
+
+
+def unshare(flags):
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(flags):
+        raise OSError(ctypes.get_errno(), "unshare")
+
+
+def io_uring():
+    parameters = ctypes.create_string_buffer(120)
+    os.close(system_call(425, ctypes.c_uint(1), parameters))  # io_uring_setup(2): one number on every architecture
+
+
+def reach(path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        sock.connect(path)
+
+
+def write_to(folder):
+    path = "%s/.watertight-%d" % (folder, os.getpid())
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    os.unlink(path)
+
+
+def see(path):
+    """Whether there is anything to be seen below a folder that the host has filled."""
+    if not os.listdir(path):
+        raise OSError(errno.ENOENT, path)
+
+
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000  # include/uapi/linux/sched.h
+
+# What the sandbox shuts (host/launcher/sandbox.ts), each tried for its effect. Most are open to an unconfined root.
+DOORS = {
+    "netlink-socket": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).close(),
+    "packet-socket": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close(),
+    "vsock-socket": lambda: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close(),
+    "raw-socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP).close(),
+    "user-namespace": lambda: in_a_child(lambda: unshare(CLONE_NEWUSER)),
+    "network-namespace": lambda: in_a_child(lambda: unshare(CLONE_NEWNET)),
+    "io-uring": io_uring,
+    "system-bus": lambda: reach("/run/dbus/system_bus_socket"),
+    "systemd-private": lambda: reach("/run/systemd/private"),
+    "journal-socket": lambda: reach("/run/systemd/journal/stdout"),
+    "other-processes": lambda: os.stat("/proc/1/exe" if os.getuid() == 0 else "/proc/1"),
+    "homes": lambda: see("/home"),
+    "host-run": lambda: os.stat("/run/systemd/system"),
+    "write-etc": lambda: write_to("/etc"),
+    "write-var": lambda: write_to("/var/lib"),
+    "cgroup-files": lambda: os.close(os.open("/sys/fs/cgroup/cgroup.procs", os.O_WRONLY)),
+    "sysctl": lambda: os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY)),
+    "kernel-log": lambda: os.close(os.open("/dev/kmsg", os.O_RDONLY)),
+}
+
+
+def try_door(attempt, deadline):
+    if attempt.get("path"):
+        at(attempt["door"], os.stat, attempt["path"])
+    else:
+        at(attempt["door"], DOORS[attempt["door"]])
+    return {}
+
+
 KINDS = {
+    "door": try_door,
     "tcp": try_tcp,
     "udp": try_udp,
     "udplite": try_udplite,

@@ -1,9 +1,11 @@
 import { newNonce } from '../../core/nonce.js';
 import { localTarget } from '../../core/target/local.js';
+import type { Target } from '../../core/target/target.js';
+import { tenantUser } from '../../profiles/names.js';
 import type { HostProfile, TenantProfile } from '../../profiles/profile.js';
 import { type Containment, containmentOf } from './containment.js';
 import { foreignSockets } from './descriptors.js';
-import { findExecutable } from './executable.js';
+import { asUser, findExecutable } from './executable.js';
 import { type Ending, isSetUpStatus } from './exit-status.js';
 import { containmentFacts } from './facts.js';
 import { launch } from './launch.js';
@@ -31,25 +33,29 @@ export async function runConfined(request: RunRequest): Promise<RunResult> {
   if (foreign.length > 0) {
     return refuse(`standard descriptor ${foreign.join(', ')} is a network socket made outside`, 'use a pipe instead');
   }
-  const [program, ...rest] = request.command;
-  const executable = await findExecutable(program);
-  if (executable.kind === 'not-found')
-    return { ...refuse(`${program}: not found`, null), exit: LAUNCHER_EXIT.notFound };
-  if (executable.kind === 'not-executable') {
-    return { ...refuse(`${executable.path}: not executable`, null), exit: LAUNCHER_EXIT.notExecutable };
+  const local = localTarget();
+  try {
+    const objection = request.unproven ? null : await objectionTo(local, tenant);
+    if (objection) return objection;
+    const executable = await findExecutable(request.command[0], asUser(local, tenantUser(tenant.name)));
+    if (executable.kind === 'found') return await run(tenant, [executable.path, ...request.command.slice(1)]);
+    const { notExecutable, notFound } = LAUNCHER_EXIT;
+    return executable.kind === 'not-found'
+      ? { ...refuse(`${request.command[0]}: not found by ${tenantUser(tenant.name)}`, null), exit: notFound }
+      : { ...refuse(`${executable.path}: not executable by ${tenantUser(tenant.name)}`, null), exit: notExecutable };
+  } finally {
+    await local.close();
   }
-  const objection = request.unproven ? null : await objectionTo(tenant);
-  if (objection) return objection;
+}
+
+async function run(tenant: TenantProfile, command: readonly [string, ...string[]]): Promise<RunResult> {
   const unit = `${newNonce('watertight-run-')}.service`;
-  const command = [executable.path, ...rest] as [string, ...string[]];
   const ending = await launch({ tenant: tenant.name, proxy: tenant.proxy, command, unit });
   return { kind: 'ended', ending, note: noteOn(ending) };
 }
 
-async function objectionTo(tenant: TenantProfile): Promise<RunResult | null> {
-  const local = localTarget();
+async function objectionTo(local: Target, tenant: TenantProfile): Promise<RunResult | null> {
   const containment: Containment = containmentOf(await containmentFacts(local, tenant), tenant.name);
-  await local.close();
   switch (containment.kind) {
     case 'holds':
       return null;

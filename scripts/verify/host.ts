@@ -9,6 +9,7 @@ import type { Format } from '../../core/report/format-names.js';
 import { standardOutput } from '../../core/report/output.js';
 import { openReport } from '../../core/report/session.js';
 import { hostProfile } from '../../profiles/host-profile.js';
+import { profileDigest } from '../../profiles/profile-digest.js';
 import { connectTo } from '../provision/connect.js';
 import { hostBundle } from '../provision/host-bundle.js';
 
@@ -45,7 +46,8 @@ function withConfiguration(event: VerifyEvent, config: string | undefined): Veri
 /** Verifies one host of the configuration and reports on standard output. @returns the exit code of the run */
 export async function verifyHost(host: string, flags: VerifyFlags): Promise<ExitCode> {
   const configuration = await loadConfiguration(flags.config);
-  const tenants = hostProfile(configuration, host).tenants.map(({ name }) => name);
+  const profile = hostProfile(configuration, host);
+  const tenants = profile.tenants.map(({ name }) => name);
   tenantsOf(tenants, host, flags.tenant);
   const entry = configuration.hosts.get(host);
   if (entry === undefined) throw new UsageFailure(`there is no host ${host}`);
@@ -56,8 +58,9 @@ export async function verifyHost(host: string, flags: VerifyFlags): Promise<Exit
   const tenant = flags.tenant === undefined ? {} : { tenant: flags.tenant };
   try {
     const deadlineMs = flags.deadline * 1000;
-    await verifyRemote({ target, tenants, ...tenant, bundleDigest: sha256, deadlineMs }, (event) =>
-      report.emit(withConfiguration(event, flags.config)),
+    await verifyRemote(
+      { target, tenants, ...tenant, bundleDigest: sha256, profileDigest: profileDigest(profile), deadlineMs },
+      (event) => report.emit(withConfiguration(event, flags.config)),
     );
   } finally {
     await target.close();

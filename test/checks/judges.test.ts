@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import type { Attempt, Observation } from '../../checks/attempt.js';
 import type { Observed } from '../../checks/claim.js';
 import { deniedByProxy, fetchedThroughProxy, proxyAnswers } from '../../checks/judges/allowed.js';
+import { shutDoors } from '../../checks/judges/doors.js';
 import { unreachableFromOutside } from '../../checks/judges/inbound.js';
 import { refusedBy } from '../../checks/judges/refused.js';
 import type { Verdict } from '../../core/outcome.js';
@@ -170,11 +171,17 @@ t.test('refused', async (t) => {
       verdict: 'inconclusive',
       reason: /no attempt/,
     },
+  ]);
+});
+
+t.test('refused by the sandbox', async (t) => {
+  const raw: Observed = { ...refused, attempts: [attempt('a', 'raw'), attempt('b', 'raw')] };
+  runCases(t, refusedBy('other'), raw, [
     {
       why: 'stopped before a packet was made: nothing is due to the rule',
       spoil: {
         confined: [saw('a', { stage: 'socket', errno: 'EPERM' }), saw('b', { stage: 'socket', errno: 'EPERM' })],
-        counters: { kind: 'read', moved: { tcp: 0 } },
+        counters: { kind: 'read', moved: { other: 0 } },
       },
       verdict: 'proven',
       reason: /by the sandbox before a packet was made/,
@@ -363,6 +370,48 @@ t.test('unreachable from outside', async (t) => {
       spoil: { controlArrivals: 0 },
       verdict: 'inconclusive',
       reason: /control/,
+    },
+  ]);
+});
+
+const doors: Observed = {
+  ...refused,
+  attempts: [
+    { ...attempt('a', 'door'), door: 'io-uring' },
+    { ...attempt('b', 'door'), door: 'x', path: '/tmp/marker' },
+  ],
+  confined: [saw('a', { stage: 'io-uring', errno: 'EPERM' }), saw('b', { stage: 'x', errno: 'ENOENT' })],
+  counters: { kind: 'read', moved: {} },
+};
+
+t.test('doors', async (t) => {
+  runCases(t, shutDoors, doors, [
+    { why: 'all shut', spoil: {}, verdict: 'proven', reason: /2 tried and shut, of which 2 open/ },
+    {
+      why: 'one opened',
+      spoil: { confined: [completed('a'), saw('b')] },
+      verdict: 'disproved',
+      reason: /open to a confined process: io-uring/,
+    },
+    {
+      why: 'a shared folder is seen',
+      spoil: { confined: [saw('a'), completed('b')] },
+      verdict: 'disproved',
+      reason: /\/tmp\/marker/,
+    },
+    { why: 'none opens for anybody', spoil: { control: [] }, verdict: 'inconclusive', reason: /only 0 of 2/ },
+    { why: 'one was not tried', spoil: { confined: [saw('a')] }, verdict: 'inconclusive', reason: /said nothing of 1/ },
+  ]);
+});
+
+t.test('a child that says it could make no socket has not tried the rule', async (t) => {
+  const stopped = [saw('a', { stage: 'socket', errno: 'EPERM' }), saw('b', { stage: 'socket', errno: 'EPERM' })];
+  runCases(t, refusedBy('tcp'), refused, [
+    {
+      why: 'TCP needs no privilege',
+      spoil: { confined: stopped, counters: { kind: 'read', moved: { tcp: 0 } } },
+      verdict: 'inconclusive',
+      reason: /rule was not tried/,
     },
   ]);
 });

@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { CATALOGUE } from '../../checks/catalogue.js';
 import { type ChildIdentity, parseStatus } from '../../checks/child-identity.js';
+import { bpfAddresses } from '../../checks/claims/bpf-addresses.js';
 import { identityCgroup } from '../../checks/claims/identity-cgroup.js';
 import { identityHook } from '../../checks/claims/identity-hook.js';
 import { identityLevel } from '../../checks/claims/identity-level.js';
 import { identityRuleset } from '../../checks/claims/identity-ruleset.js';
 import { ledgerCounters } from '../../checks/claims/ledger-counters.js';
+import { policyInForce } from '../../checks/claims/policy-in-force.js';
 import { sandboxProcess } from '../../checks/claims/sandbox-process.js';
 import type { HostState } from '../../checks/host-state.js';
 import type { Verdict } from '../../core/outcome.js';
@@ -33,6 +35,28 @@ const good: HostState = {
   cgroup: { path: slice, inode: 42 },
   child: { kind: 'seen', identity },
   uid: 999,
+  addressFilter: {
+    kind: 'seen',
+    within: { cgroup: `0::/${slice}/watertight-filter-1.service`, denied: 'EPERM', allowed: 'arrived' },
+    outside: { cgroup: '0::/system.slice/x', denied: 'arrived', allowed: 'arrived' },
+  },
+  policy: { kind: 'read', profile: 'aa', file: 'aa', proxy: 'aa', mode: 'enforce' },
+};
+
+const filter = (within: object, outside: object = {}): Partial<HostState> => {
+  if (good.addressFilter.kind !== 'seen') throw new Error('the good case was seen');
+  const { addressFilter } = good;
+  return {
+    addressFilter: {
+      kind: 'seen',
+      within: { ...addressFilter.within, ...within },
+      outside: { ...addressFilter.outside, ...outside },
+    },
+  };
+};
+const policy = (over: object): Partial<HostState> => {
+  if (good.policy.kind !== 'read') throw new Error('the good case was read');
+  return { policy: { ...good.policy, ...over } };
 };
 
 const table = (text: string): Partial<HostState> => ({
@@ -226,6 +250,78 @@ const cases: readonly {
     spoil: { uid: null },
     verdict: 'disproved',
     reason: /user does not exist/,
+  },
+  { claim: bpfAddresses, why: 'only the proxy', spoil: {}, verdict: 'proven', reason: /EPERM.*arrived/ },
+  {
+    claim: bpfAddresses,
+    why: 'a filter without effect',
+    spoil: filter({ denied: 'arrived' }),
+    verdict: 'disproved',
+    reason: /no effect/,
+  },
+  {
+    claim: bpfAddresses,
+    why: 'the proxy cut off too',
+    spoil: filter({ allowed: 'EPERM' }),
+    verdict: 'disproved',
+    reason: /did not arrive/,
+  },
+  {
+    claim: bpfAddresses,
+    why: 'nothing arrives outside the slice either',
+    spoil: filter({}, { denied: 'silent' }),
+    verdict: 'inconclusive',
+    reason: /control/,
+  },
+  {
+    claim: bpfAddresses,
+    why: 'tried in another cgroup',
+    spoil: filter({ cgroup: '0::/system.slice/x.service' }),
+    verdict: 'inconclusive',
+    reason: /not in the slice/,
+  },
+  {
+    claim: bpfAddresses,
+    why: 'could not be tried',
+    spoil: { addressFilter: { kind: 'unknown', reason: 'no python' } },
+    verdict: 'inconclusive',
+    reason: /no python/,
+  },
+  { claim: policyInForce, why: 'all three agree', spoil: {}, verdict: 'proven', reason: /agree/ },
+  {
+    claim: policyInForce,
+    why: 'an edited file',
+    spoil: policy({ file: 'bb', proxy: 'bb' }),
+    verdict: 'disproved',
+    reason: /file was changed/,
+  },
+  {
+    claim: policyInForce,
+    why: 'a proxy on what it read before',
+    spoil: policy({ proxy: 'bb' }),
+    verdict: 'disproved',
+    reason: /running proxy/,
+  },
+  {
+    claim: policyInForce,
+    why: 'a proxy without a policy',
+    spoil: policy({ proxy: null }),
+    verdict: 'disproved',
+    reason: /running proxy/,
+  },
+  {
+    claim: policyInForce,
+    why: 'report mode',
+    spoil: policy({ mode: 'report' }),
+    verdict: 'disproved',
+    reason: /does not enforce/,
+  },
+  {
+    claim: policyInForce,
+    why: 'no status socket',
+    spoil: { policy: { kind: 'unknown', reason: 'no socket' } },
+    verdict: 'inconclusive',
+    reason: /no socket/,
   },
   { claim: sandboxProcess, why: 'no child', spoil: noChild, verdict: 'inconclusive', reason: /no child/ },
 ];

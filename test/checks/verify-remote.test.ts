@@ -78,19 +78,37 @@ const claim = (verdict: string, tenant = 'acme', evidence = {}) =>
     evidence,
     hint: null,
   });
-const begun = JSON.stringify({
-  type: 'started',
-  schema: 'watertight/verify/1',
-  host: 'x',
-  tenants: [],
-  at: '2026-11-30T12:00:00Z',
-  version,
-});
+const PROFILE = 'c'.repeat(64);
+const begin = (profileDigest?: string) =>
+  JSON.stringify({
+    type: 'started',
+    schema: 'watertight/verify/1',
+    host: 'x',
+    tenants: [],
+    at: '2026-11-30T12:00:00Z',
+    version,
+    ...(profileDigest === undefined ? {} : { profileDigest }),
+  });
+const begun = begin(PROFILE);
 const ended = (exit: number) => JSON.stringify({ type: 'finished', exit, durationMs: 1 });
 const good = [begun, claim('proven'), ended(0)];
 
 const cases: readonly { why: string; host: Host; exit: number; started: boolean; says: RegExp; tenants?: string[] }[] =
   [
+    {
+      why: 'proven of another profile than the one of the configuration',
+      host: { lines: [begin('d'.repeat(64)), claim('proven'), ended(0)] },
+      exit: 1,
+      started: true,
+      says: /"id":"installed-profile".*"verdict":"disproved"/,
+    },
+    {
+      why: 'proven of nobody knows which profile',
+      host: { lines: [begin(), claim('proven'), ended(0)] },
+      exit: 2,
+      started: true,
+      says: /"id":"installed-profile".*"verdict":"inconclusive"/,
+    },
     { why: 'all proven', host: { lines: good }, exit: 0, started: true, says: /"verdict":"proven"/ },
     {
       why: 'something disproved',
@@ -218,9 +236,8 @@ t.test('verifyRemote', async (t) => {
   for (const { why, host, exit, started, says, tenants } of cases) {
     const events: VerifyEvent[] = [];
     const { target, verified } = fakeHost(host);
-    await verifyRemote({ target, tenants: tenants ?? ['acme'], bundleDigest: DIGEST, deadlineMs: 1000 }, (event) =>
-      events.push(event),
-    );
+    const options = { target, bundleDigest: DIGEST, profileDigest: PROFILE, deadlineMs: 1000 };
+    await verifyRemote({ ...options, tenants: tenants ?? ['acme'] }, (event) => events.push(event));
     const record = emptyRecord();
     for (const event of events) addEvent(record, event);
     t.equal(exitOfRun(record), exit, why, { events });

@@ -6,7 +6,7 @@ import t from 'tap';
 import { parseAttestation } from '../../../core/attestation.js';
 import { type ContainmentFacts, containmentOf, type Fact } from '../../../host/launcher/containment.js';
 import { foreignSockets, unixInodes } from '../../../host/launcher/descriptors.js';
-import { findExecutable } from '../../../host/launcher/executable.js';
+import { type AsTenant, findExecutable } from '../../../host/launcher/executable.js';
 import { isSetUpStatus, parseEnding } from '../../../host/launcher/exit-status.js';
 import { readRunArguments } from '../../../host/launcher/run-arguments.js';
 import { confinedEnvironment, SANDBOX } from '../../../host/launcher/sandbox.js';
@@ -18,9 +18,9 @@ const attestation = {
   machineId: 'm',
   bootId: 'boot',
   rulesetDigest: 'd',
-  tenants: { acme: { cgroup: 42, proxyInvocation: 'p' } },
-  provenAt: '2026-01-01T00:00:00Z',
-  expiresAt: '2026-01-02T00:00:00Z',
+  tenants: {
+    acme: { cgroup: 42, proxyInvocation: 'p', provenAt: '2026-01-01T00:00:00Z', expiresAt: '2026-01-02T00:00:00Z' },
+  },
   version: '1',
 } as const;
 const good: ContainmentFacts = {
@@ -165,16 +165,16 @@ t.test('the program', async (t) => {
   const [plain, program] = [join(folder, 'plain'), join(folder, 'program')];
   await Promise.all([writeFile(plain, ''), writeFile(program, '#!/bin/sh\n')]);
   await chmod(program, 0o755);
-  t.strictSame(await findExecutable(program), { kind: 'found', path: program });
-  t.strictSame(
-    await findExecutable(plain),
-    { kind: 'not-executable', path: plain },
-    'root may not "execute" just any file',
-  );
-  t.match(await findExecutable('sh'), { kind: 'found' }, 'a bare name, on the confined PATH');
-  for (const name of ['', './program', 'no-such-program', folder]) {
-    t.strictSame(await findExecutable(name), { kind: 'not-found' }, `"${name}"`);
+  const anybody: AsTenant = async () => true;
+  t.strictSame(await findExecutable(program, anybody), { kind: 'found', path: program });
+  t.match(await findExecutable('sh', anybody), { kind: 'found' }, 'a bare name, on the confined PATH');
+  for (const name of ['', './program', 'no-such-program', folder, 'a\0b']) {
+    t.strictSame(await findExecutable(name, anybody), { kind: 'not-found' }, `"${name}"`);
   }
+  const sees: AsTenant = async (flag) => flag === '-e';
+  t.strictSame(await findExecutable(plain, sees), { kind: 'not-executable', path: plain }, 'seen, and no program');
+  const blind: AsTenant = async () => false;
+  t.strictSame(await findExecutable(program, blind), { kind: 'not-found' }, 'what root alone sees is not there');
 });
 
 t.test('descriptors', async (t) => {
