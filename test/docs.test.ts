@@ -1,8 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { claimsPage } from '../checks/claims-page.js';
+import { EXIT } from '../core/outcome.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -10,6 +12,15 @@ t.test('docs/claims.md is the catalogue', async (t) => {
   const path = join(root, 'docs/claims.md');
   if (process.env.WATERTIGHT_GOLDEN === 'write') await writeFile(path, claimsPage());
   t.equal(await readFile(path, 'utf8'), claimsPage(), 'WATERTIGHT_GOLDEN=write npx tap test/docs.test.ts writes it');
+});
+
+t.test('every exit code is in the table', async (t) => {
+  const rows = (await readFile(join(root, 'README.md'), 'utf8')).split('\n').filter((line) => /^\| \d/.test(line));
+  const listed = rows.flatMap((row) => row.split('|')[1]?.split(',') ?? []).map(Number);
+  const signals = (['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE'] as const).map(
+    (signal) => 128 + constants.signals[signal],
+  );
+  t.same(new Set(listed), new Set([...Object.values(EXIT), ...signals]));
 });
 
 t.test('every page that is linked is there', async (t) => {
