@@ -26,6 +26,8 @@ function tenantProfile(tenant: TenantEntry): TenantProfile {
     name: tenant.name,
     allow: tenant.allow,
     runtimes: tenant.runtimes,
+    ...(tenant.deny && { deny: tenant.deny }),
+    ...(tenant.methods && { methods: tenant.methods }),
     ...(tenant.sni && { sni: tenant.sni }),
     proxy: {
       address: tenant.proxy?.address ?? deriveProxyAddress(tenant.name),

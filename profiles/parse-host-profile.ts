@@ -1,4 +1,4 @@
-import { HOST_NAME } from '../core/configuration/grammar.js';
+import { HOST_NAME, HTTP_METHOD } from '../core/configuration/grammar.js';
 import { isProxyAddress } from '../core/configuration/proxy-address.js';
 import { Failure } from '../core/failure.js';
 import { EXIT } from '../core/outcome.js';
@@ -20,6 +20,8 @@ const TENANT = {
     name: { type: 'string', pattern: TENANT_NAME.source },
     allow: { type: 'array', minItems: 1, items: { type: 'string', format: 'watertight-allow-pattern' } },
     runtimes: { type: 'array', items: { type: 'string', pattern: UNIX_USER.source } },
+    deny: { type: 'array', minItems: 1, items: { type: 'string', format: 'watertight-allow-pattern' } },
+    methods: { type: 'array', minItems: 1, items: { type: 'string', pattern: HTTP_METHOD.source } },
     sni: { enum: ['enforce', 'report', 'off'] },
     proxy: {
       type: 'object',

@@ -10,7 +10,9 @@ export interface ProxyPolicy {
   readonly tenant: string;
   readonly mode: 'enforce';
   readonly sni?: SniMode;
+  readonly methods?: readonly string[];
   readonly allow: readonly string[];
+  readonly deny?: readonly string[];
   /** Names that resolve to a fixed address, which needs no classification: the verifier's own sinks. */
   readonly pins: readonly { readonly name: string; readonly address: string; readonly ports: readonly number[] }[];
 }
@@ -22,7 +24,9 @@ export function renderPolicy(tenant: TenantProfile): ProfileFile {
     tenant: tenant.name,
     mode: 'enforce',
     ...(tenant.sni && { sni: tenant.sni }),
+    ...(tenant.methods && { methods: tenant.methods }),
     allow: tenant.allow,
+    ...(tenant.deny && { deny: tenant.deny }),
     pins: [{ name: `*.sink.${RESERVED_DOMAIN}`, address: SINK_ADDRESS, ports: [SINK_PORTS.http, SINK_PORTS.tunnel] }],
   };
   const content = `${JSON.stringify(policy, null, 2)}\n`;

@@ -13,6 +13,10 @@ export interface TenantProfile {
   readonly allow: readonly string[];
   /** Unix users that may launch confined work for this tenant (for example the one that OpenCode runs as). */
   readonly runtimes: readonly string[];
+  /** Entries that win over `allow`; one without a port denies every port. Absent: none. */
+  readonly deny?: readonly string[];
+  /** Methods that plain HTTP may use. Absent: all. */
+  readonly methods?: readonly string[];
   /** Whether TLS in a tunnel must name the host that was asked for. Absent: off. */
   readonly sni?: SniMode;
   /** The tenant's own loopback address and the port of its proxy there. */

@@ -27,6 +27,10 @@ export interface TenantEntry {
   readonly name: string;
   /** In canonical spelling (allow-pattern.ts). */
   readonly allow: readonly string[];
+  /** In canonical spelling; wins over `allow`. */
+  readonly deny?: readonly string[];
+  /** Of plain HTTP. Absent: all. */
+  readonly methods?: readonly string[];
   readonly runtimes: readonly string[];
   /** Absent: off. */
   readonly sni?: SniMode;
@@ -61,6 +65,8 @@ export interface RawHost extends RawConnection {
 
 export interface RawTenant {
   readonly allow: readonly string[];
+  readonly deny?: readonly string[];
+  readonly methods?: readonly string[];
   readonly runtimes?: readonly string[];
   readonly sni?: SniMode;
   readonly proxy?: { readonly address?: string; readonly port?: number };

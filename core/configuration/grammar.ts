@@ -19,3 +19,6 @@ export const REMOTE_USER = /^[A-Za-z0-9_][A-Za-z0-9._@-]{0,63}$/;
 
 /** Bastion hosts as ssh -J takes them: `[user@]host[:port]`, several with commas between. */
 export const JUMP = /^[A-Za-z0-9_[][A-Za-z0-9._@:[\],-]{0,1023}$/;
+
+/** Methods of plain HTTP. A tunnel has none that could be told, so CONNECT is not among them. */
+export const HTTP_METHOD = /^(?!CONNECT$)[A-Z][A-Z-]{0,31}$/;

@@ -80,16 +80,23 @@ function hostEntry(
   };
 }
 
-function tenantEntry(name: string, tenant: RawTenant): TenantEntry {
-  const allow = tenant.allow.map((entry) => {
+function tenantEntry(name: string, { allow, deny, methods, runtimes, sni, proxy }: RawTenant): TenantEntry {
+  return {
+    name,
+    allow: canonical(allow),
+    ...(deny && { deny: canonical(deny) }),
+    ...(methods && { methods }),
+    runtimes: runtimes ?? [],
+    ...(sni && { sni }),
+    ...(proxy && { proxy }),
+  };
+}
+
+/** Entries in canonical spelling, each once. */
+function canonical(entries: readonly string[]): readonly string[] {
+  const spelled = entries.map((entry) => {
     const result = parseAllowPattern(entry);
     return result.ok ? result.pattern.canonical : entry; // the schema has refused all that do not parse
   });
-  return {
-    name,
-    allow: [...new Set(allow)],
-    runtimes: tenant.runtimes ?? [],
-    ...(tenant.sni && { sni: tenant.sni }),
-    ...(tenant.proxy && { proxy: tenant.proxy }),
-  };
+  return [...new Set(spelled)];
 }

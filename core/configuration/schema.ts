@@ -1,4 +1,4 @@
-import { CONNECT_ADDRESS, HOST_NAME, JUMP, REMOTE_USER, TENANT_NAME, UNIX_USER } from './grammar.js';
+import { CONNECT_ADDRESS, HOST_NAME, HTTP_METHOD, JUMP, REMOTE_USER, TENANT_NAME, UNIX_USER } from './grammar.js';
 
 /** Each description completes the sentence "expected …" in an error. */
 const CONNECTION = {
@@ -40,6 +40,12 @@ const HOST = {
   },
 } as const;
 
+const ENTRY = {
+  type: 'string',
+  format: 'watertight-allow-pattern',
+  description: 'an entry like "example.com", "*.docs.example.org" or "api.example.net:8443"',
+} as const;
+
 const TENANT = {
   type: 'object',
   description: 'a tenant: a mapping with its allowlist',
@@ -51,11 +57,21 @@ const TENANT = {
       minItems: 1,
       uniqueItems: true,
       description: 'a list of hosts that may be reached, each once, at least one',
-      items: {
-        type: 'string',
-        format: 'watertight-allow-pattern',
-        description: 'an entry like "example.com", "*.docs.example.org" or "api.example.net:8443"',
-      },
+      items: ENTRY,
+    },
+    deny: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      description: 'a list of hosts that may not be reached though allow has them, each once, at least one',
+      items: ENTRY,
+    },
+    methods: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      description: 'a list of methods that plain HTTP may use, each once, at least one',
+      items: { type: 'string', pattern: HTTP_METHOD.source, description: 'a method in capitals, for example GET' },
     },
     runtimes: {
       type: 'array',

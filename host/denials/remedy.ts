@@ -41,6 +41,14 @@ export function remedyFor(denied: Denied): Remedy {
     case 'address-own':
     case 'address-spelling':
       return none(`never: ${REASONS[denied.reason].text}`);
+    case 'report-method-not-listed':
+      return none(REASONS['method-not-listed'].text);
+    case 'report-sni-mismatch':
+      return none(REASONS['sni-mismatch'].text);
+    case 'report-sni-absent':
+      return none(REASONS['sni-absent'].text);
+    case 'report-sni-unreadable':
+      return none(REASONS['sni-unreadable'].text);
     default:
       return none(REASONS[denied.reason].text);
   }

@@ -1,7 +1,7 @@
 import { type Authority, hostText } from './authority.js';
 import { classifyAddress } from './classify.js';
 import type { OwnAddress } from './own-addresses.js';
-import type { Policy } from './policy.js';
+import type { Policy, PolicyDecision } from './policy.js';
 import type { DenyReason, FaultReason, PassReason } from './reasons.js';
 import { type Lookup, resolveWithin } from './resolve.js';
 
@@ -32,8 +32,8 @@ export interface World {
 }
 
 /** Decides on a name before any DNS query, then resolves it and judges every answer: one bad answer denies. */
-export async function decide(target: Authority, policy: Policy, world: World): Promise<Decision> {
-  const said = policy.decide(target.host, target.port);
+export async function decide(target: Authority, method: string, policy: Policy, world: World): Promise<Decision> {
+  const said = withMethod(policy.decide(target.host, target.port), method, policy);
   if (said.verdict === 'deny') return { kind: 'stop', reason: said.reason, rule: said.rule, address: '', dnsMs: 0 };
   const { reason, rule } = said;
   if (said.pin !== null) return { kind: 'route', reason, rule, addresses: [said.pin], dnsMs: 0 };
@@ -43,6 +43,14 @@ export async function decide(target: Authority, policy: Policy, world: World): P
   const dnsMs = performance.now() - askedAt;
   if (!resolved.ok) return { kind: 'stop', reason: resolved.reason, rule, address: '', dnsMs };
   return { ...judge(resolved.addresses, reason, rule, world.isOwn), dnsMs };
+}
+
+/** What the policy says of a method of plain HTTP, once the name passed. Pinned names are verification's own. */
+function withMethod(said: PolicyDecision, method: string, { methods, mode }: Policy): PolicyDecision {
+  const fits = methods === null || method === 'CONNECT' || methods.has(method);
+  if (fits || said.verdict === 'deny' || said.reason === 'pinned') return said;
+  if (mode === 'report') return { ...said, reason: 'report-method-not-listed' };
+  return { verdict: 'deny', reason: 'method-not-listed', rule: said.rule };
 }
 
 function judge(addresses: readonly string[], reason: PassReason, rule: string, isOwn: OwnAddress): Judgement {

@@ -49,7 +49,7 @@ export function establish<R extends Reader>(approach: Approach<R>): void {
     return;
   }
   const { target, path } = request;
-  void decide(target, context.policy(), context.world).then((decision) => {
+  void decide(target, head.method, context.policy(), context.world).then((decision) => {
     const { reason, rule, dnsMs } = decision;
     if (client.destroyed || approach.leaving.destroyed) {
       leave(account, rule, { dnsMs, connectMs: 0 });

@@ -10,6 +10,8 @@ export interface PolicyFile {
   readonly mode: 'enforce' | 'report';
   /** Whether the TLS server name in a tunnel must be the CONNECT's: `report` only logs. Absent: `off`. */
   readonly sni?: 'enforce' | 'report' | 'off';
+  /** Methods of plain HTTP that are allowed; absent: all. */
+  readonly methods?: readonly string[];
   /** Entries that allow; entries without a port allow 80 and 443. */
   readonly allow: readonly string[];
   /** Entries that deny and win over `allow`; entries without a port deny every port. */
@@ -35,11 +37,12 @@ const KEYS: Readonly<Record<string, Validator>> = {
     value === 'enforce' || value === 'report' || report(path, value, '"enforce" or "report"'),
   sni: (value, path, report) =>
     value === 'enforce' || value === 'report' || value === 'off' || report(path, value, '"enforce", "report" or "off"'),
+  methods: (value, path, report) => eachOf(value, path, report, checkMethod, 'a list of at least one method', 1),
   allow: (value, path, report) => eachOf(value, path, report, checkEntry),
   deny: (value, path, report) => eachOf(value, path, report, checkEntry),
   pins: (value, path, report) => eachOf(value, path, report, checkPin),
 };
-const OPTIONAL: ReadonlySet<string> = new Set(['deny', 'sni']);
+const OPTIONAL: ReadonlySet<string> = new Set(['deny', 'methods', 'sni']);
 
 const PIN_KEYS: Readonly<Record<string, Validator>> = {
   name: checkPinName,
@@ -101,6 +104,12 @@ function checkPinName(value: unknown, path: string, report: Report): void {
   const parsed = typeof value === 'string' ? parseEntry(value) : null;
   const fits = parsed?.ok === true && parsed.value.kind === 'name' && parsed.value.ports === null;
   if (!fits) report(path, value, 'a host name or *.name, without a port');
+}
+
+function checkMethod(value: unknown, path: string, report: Report): void {
+  // Methods are told apart by case (RFC 9110, section 9.1); all that node:http knows are in capitals.
+  const fits = typeof value === 'string' && /^[A-Z][A-Z-]*$/.test(value) && value !== 'CONNECT';
+  if (!fits) report(path, value, 'a method of plain HTTP in capitals, for example GET');
 }
 
 function checkPort(value: unknown, path: string, report: Report): void {

@@ -15,6 +15,8 @@ export interface Policy {
   readonly tenant: string;
   readonly mode: PolicyFile['mode'];
   readonly sni: NonNullable<PolicyFile['sni']>;
+  /** Methods that plain HTTP may use; null: all. */
+  readonly methods: ReadonlySet<string> | null;
   readonly decide: (host: CanonicalHost, port: number) => PolicyDecision;
   /** What a person should know of this policy, said loudly when it is loaded. */
   readonly warnings: readonly string[];
@@ -83,7 +85,14 @@ export function compilePolicy(file: PolicyFile): Policy {
     if (allowed.kind === 'other-port') return refuse(file, host, 'port-not-listed', '');
     return refuse(file, host, host.kind === 'address' ? 'address-not-listed' : unlisted, '');
   };
-  return { tenant: file.tenant, mode: file.mode, sni: file.sni ?? 'off', decide, warnings: warningsOf(file) };
+  return {
+    tenant: file.tenant,
+    mode: file.mode,
+    sni: file.sni ?? 'off',
+    methods: file.methods === undefined ? null : new Set(file.methods),
+    decide,
+    warnings: warningsOf(file),
+  };
 }
 
 /** Policy for a tenant without one: it denies everything. */
@@ -92,6 +101,7 @@ export function missingPolicy(why: string): Policy {
     tenant: '',
     mode: 'enforce',
     sni: 'off',
+    methods: null,
     decide: () => ({ verdict: 'deny', reason: 'policy-missing', rule: '' }),
     warnings: [`there is no policy (${why}): everything is denied`],
   };

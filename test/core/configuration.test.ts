@@ -32,7 +32,7 @@ const GOOD = [
   '  acme:',
   '    allow: [ "Example.com", "*.docs.example.org", "api.example.net:8443", "EXAMPLE.com" ]',
   '    runtimes: [opencode]',
-  '  beta: { allow: ["[2001:DB8:0::1]:443"], proxy: { address: 127.64.0.9, port: 8080 }, sni: off }',
+  '  beta: { allow: ["[2001:DB8:0::1]:443"], proxy: { address: 127.64.0.9, port: 8080 }, sni: off, methods: [GET, HEAD], deny: ["Bad.example", "bad.example"] }',
 ];
 
 function spoil(line: number, text: string): string {
@@ -58,6 +58,8 @@ t.test('a good file becomes hosts and tenants with defaults merged in', async (t
   t.same(tenants.get('beta'), {
     name: 'beta',
     allow: ['[2001:db8::1]:443'],
+    deny: ['bad.example'],
+    methods: ['GET', 'HEAD'],
     runtimes: [],
     sni: 'off',
     proxy: { address: '127.64.0.9', port: 8080 },
@@ -252,6 +254,22 @@ const BAD_FILES: readonly BadFile[] = [
     path: '/tenants/acme/sni',
     value: '"on"',
     expected: /enforce, report or off/,
+  },
+  {
+    why: 'a method that tunnels',
+    text: spoil(9, '    methods: [GET, CONNECT]'),
+    at: [9, 20],
+    path: '/tenants/acme/methods/1',
+    value: '"CONNECT"',
+    expected: /a method in capitals/,
+  },
+  {
+    why: 'a denied host that is none',
+    text: spoil(9, '    deny: ["https://x.example"]'),
+    at: [9, 12],
+    path: '/tenants/acme/deny/0',
+    value: '"https://x.example"',
+    expected: /without a scheme/,
   },
   {
     why: 'a list where a mapping should be',

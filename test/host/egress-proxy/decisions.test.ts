@@ -202,11 +202,17 @@ const ROWS: readonly Row[] = [
 
 const PUBLIC = ['93.184.216.34', '2606:2800::1'];
 
-async function decideOn(file: PolicyFile, authority: string, answers: readonly string[] = PUBLIC, own: string[] = []) {
+async function decideOn(
+  file: PolicyFile,
+  authority: string,
+  answers: readonly string[] = PUBLIC,
+  own: string[] = [],
+  method = 'CONNECT',
+) {
   const parsed = parseAuthority(wire(authority), null);
   if (!parsed.ok) throw new Error(authority);
   const asked: string[] = [];
-  const decision = await decide(parsed.value, compilePolicy(file), {
+  const decision = await decide(parsed.value, method, compilePolicy(file), {
     lookup: async (name) => {
       asked.push(name);
       return answers;
@@ -244,13 +250,39 @@ t.test('answers of DNS', async (t) => {
     t.match((await decideOn(acme, 'example.com:443', answers, own)).decision, { reason, rule }, why);
   }
   t.match(
-    await decide({ host: { kind: 'name', name: 'example.com' }, port: 443 }, compilePolicy(acme), {
+    await decide({ host: { kind: 'name', name: 'example.com' }, port: 443 }, 'CONNECT', compilePolicy(acme), {
       lookup: async () => PUBLIC,
       isOwn: () => null,
       resolveMs: 1000,
     }),
     { kind: 'stop', reason: 'own-addresses-unknown' },
     'own addresses that cannot be told deny',
+  );
+});
+
+t.test('methods of plain HTTP', async (t) => {
+  const file: PolicyFile = { ...acme, methods: ['GET', 'HEAD'] };
+  const table: readonly [method: string, authority: string, mode: 'enforce' | 'report', reason: string, why: string][] =
+    [
+      ['GET', 'example.com:80', 'enforce', 'allowed', 'a listed one'],
+      ['POST', 'example.com:80', 'enforce', 'method-not-listed', 'another'],
+      ['get', 'example.com:80', 'enforce', 'method-not-listed', 'methods are told apart by case'],
+      ['CONNECT', 'example.com:443', 'enforce', 'allowed', 'a tunnel has none that could be seen'],
+      ['POST', 'no.test:80', 'enforce', 'not-listed', 'the name is judged first'],
+      ['POST', 'n1.sink.watertight.invalid:80', 'enforce', 'pinned', "a pin is verification's own"],
+      ['POST', 'example.com:80', 'report', 'report-method-not-listed', 'reported'],
+      ['POST', 'no.test:80', 'report', 'report-method-not-listed', 'reported, whatever the name'],
+      ['POST', '93.184.216.35:80', 'report', 'address-not-listed', 'addresses stay shut'],
+    ];
+  for (const [method, authority, mode, reason, why] of table) {
+    const { decision, asked } = await decideOn({ ...file, mode }, authority, PUBLIC, [], method);
+    t.match(decision, { reason }, why);
+    if (reason === 'method-not-listed') t.same(asked, [], `${why}: no DNS query`);
+  }
+  t.match(
+    (await decideOn(acme, 'example.com:80', PUBLIC, [], 'DELETE')).decision,
+    { reason: 'allowed' },
+    'none named: all',
   );
 });
 
