@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { NearArrival } from '../arrivals.js';
 import { type NearSink, PINNED, SCRATCH } from '../scene.js';
@@ -32,9 +32,12 @@ export async function openNearSinks(): Promise<NearSinks> {
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   };
   try {
-    const loopback = [await open(4, '127.0.0.1', 0), await open(6, '::1', 0)];
-    const own = [];
-    for (const { family, address } of ownAddresses()) own.push(await open(family, address, 0));
+    const loopback = [await open(4, '127.0.0.1', 0), ...(await unlessOff(() => open(6, '::1', 0)))];
+    const own: NearSink[] = [];
+    for (const { family, address } of ownAddresses()) {
+      if (family === 4) own.push(await open(family, address, 0));
+      else own.push(...(await unlessOff(() => open(family, address, 0))));
+    }
     await open(4, PINNED.address, PINNED.ports.http);
     await open(4, PINNED.address, PINNED.ports.tunnel);
     return { loopback, own, arrivals, close };
@@ -42,6 +45,30 @@ export async function openNearSinks(): Promise<NearSinks> {
     await close();
     throw error;
   }
+}
+
+/** Where a host has IPv6 switched off, its loopback and its own addresses of that family are not there to be reached. */
+async function unlessOff(open: () => Promise<NearSink>): Promise<readonly NearSink[]> {
+  try {
+    const sink = await open();
+    return (await reachable(sink)) ? [sink] : [];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') return [];
+    throw error;
+  }
+}
+
+function reachable({ address, port }: NearSink): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: address, port, timeout: 1000 }, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('timeout', () => socket.destroy());
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => resolve(false));
+  });
 }
 
 /** The host's own addresses: the first of each family on a real interface, and our end of the scratch network. */
@@ -90,7 +117,8 @@ function localPort(socket: Socket, port: number): number {
 function listen(server: Server, address: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(new Error(`the verifier cannot listen on ${address}:${port}: ${error.code ?? error.message}`));
+      const said = `the verifier cannot listen on ${address}:${port}: ${error.code ?? error.message}`;
+      reject(Object.assign(new Error(said), { code: error.code }));
     });
     server.listen({ host: address, port, backlog: 128 }, () => {
       const bound = server.address();
