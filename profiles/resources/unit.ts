@@ -78,7 +78,8 @@ function activitySteps(fact: UnitFact, desired: ProfileUnit, changed: ReadonlySe
   if (!active) return [];
   const start = run(['systemctl', 'start', '--', name]);
   // A slice of ours that was found stopped stays started: the ruleset that a rollback loads again needs its cgroup.
-  if (name.endsWith('.slice') && fact.loadState === 'loaded') {
+  // A slice is `loaded` without a file too (systemd.slice(5)); only one with a file has a file state.
+  if (name.endsWith('.slice') && fact.unitFileState !== '') {
     return [{ words: 'start', operation: start, undo: [], settle: [], kept: `${name} stays started` }];
   }
   // systemctl(1): stop is no error for a unit that is not running; one that was never loaded answers 5.

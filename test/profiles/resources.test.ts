@@ -51,10 +51,12 @@ function bareHost(): HostFacts {
     needDaemonReload: false,
     dropIns: [],
   };
+  // systemd knows every slice, also one without a file.
+  const slice: UnitFact = { ...unit, loadState: 'loaded' };
   return {
     files: new Map(query.files.map((path): [string, FileFact] => [path, ABSENT])),
     users: new Map(query.users.map((name): [string, UserFact] => [name, ABSENT])),
-    units: new Map(query.units.map((name): [string, UnitFact] => [name, unit])),
+    units: new Map(query.units.map((name): [string, UnitFact] => [name, name.endsWith('.slice') ? slice : unit])),
     packages: new Map([['dash', '0.5']]),
     ruleset: { live: ABSENT, desired: { kind: 'no-tool' }, installed: null },
   };
