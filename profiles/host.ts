@@ -97,8 +97,8 @@ function commandFront(): ProfileFile {
   return { path: PATHS.command, content, mode: 0o755, owner: 'root', group: 'root' };
 }
 
-/** What this host was made from: the programs on it read it back. */
+/** What this host was made from: the programs on it read it back as root. It holds every tenant's allowlist. */
 function profileFile(profile: HostProfile): ProfileFile {
   const content = `${JSON.stringify(profile, null, 2)}\n`;
-  return { path: PATHS.profile, content, mode: 0o644, owner: 'root', group: 'root' };
+  return { path: PATHS.profile, content, mode: 0o600, owner: 'root', group: 'root' };
 }

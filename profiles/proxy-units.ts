@@ -63,6 +63,9 @@ function serviceUnit({ name }: TenantProfile): ProfileFile {
     ['RuntimeDirectory', proxyRuntimeFolder(name)],
     ['RuntimeDirectoryMode', '0750'],
     ['LimitNOFILE', '65536'],
+    // What a confined process can make it hold: many connections at once are its business, the host's memory is not.
+    ['MemoryMax', '50%'],
+    ['TasksMax', '256'],
     // A decision line a request is the audit trail, and the ledger counts them: none may be dropped.
     ['LogRateLimitIntervalSec', '0'],
     ...HARDENING,

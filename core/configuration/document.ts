@@ -64,7 +64,10 @@ export function readDocument(text: string, file: string): ConfigurationDocument 
 
 function plainData(document: Document): { readonly value?: unknown; readonly bomb: Alias | null } {
   try {
-    return { value: document.toJS({ maxAliasCount: MAX_ALIASES }), bomb: null };
+    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+    // An alias to what it stands in makes a circle, which nothing could print.
+    JSON.stringify(value);
+    return { value, bomb: null };
   } catch (error) {
     let first: Alias | null = null;
     visit(document, {

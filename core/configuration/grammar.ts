@@ -5,8 +5,11 @@
  */
 export const TENANT_NAME = /^[a-z](?:[a-z0-9-]{0,26}[a-z0-9])?$/;
 
-/** Unix users that may launch confined work: what useradd(8) recommends, which is also harmless in sudoers(5). */
-export const UNIX_USER = /^[a-z_][a-z0-9_-]{0,31}$/;
+/**
+ * Unix users that may launch confined work: what useradd(8) recommends, which is also harmless in sudoers(5). Not root,
+ * who may already, and not our own users: a confined process that may launch is none.
+ */
+export const UNIX_USER = /^(?!root$|watertight$|wt-)[a-z_][a-z0-9_-]{0,31}$/;
 
 /** Hosts as the operator names them; never with a leading hyphen, which a program would read as an option. */
 export const HOST_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/;
