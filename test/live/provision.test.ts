@@ -94,11 +94,26 @@ t.test('a dry run shows each file, package and unit, and changes nothing', async
   t.strictSame(differing(bare, await fingerprint()), []);
 });
 
+/** What systemd and /run hold of ours; nothing on a host that is not provisioned. */
+const leftovers = () =>
+  shell("systemctl list-units --all --no-legend --plain '*watertight*'; ls -d /run/watertight* 2>/dev/null || true");
+
+t.test('a first run that is cut off leaves packages and nothing else', async (t) => {
+  const exitCode = await cutOff({ why: 'Ctrl-C', when: (event) => event.type === 'claim', how: 'interrupt' });
+  t.equal(exitCode, 130);
+  await untilQuiet();
+  t.equal(await leftovers(), '');
+  t.strictSame((await shell('ls -A /var/lib/watertight')).trim(), 'packages');
+  t.equal((await start('deprovision', HOST)).exitCode, 0);
+  t.strictSame(differing(bare, await fingerprint()), []);
+});
+
 /** As another apt would: dpkg's front end holds a lock of fcntl(2) on this file. */
 const HOLD_APT =
   'import fcntl,time; f=open("/var/lib/dpkg/lock-frontend","w"); fcntl.lockf(f,fcntl.LOCK_EX); print("held",flush=True); time.sleep(6)';
 
 t.test('a bare host becomes contained, every claim proven', async (t) => {
+  const announced = await wouldChange();
   const other = onHost(lab, HOST, ['python3', '-c', HOLD_APT]);
   const { said, exitCode, stderr } = await events('provision', HOST);
   await other;
@@ -107,6 +122,18 @@ t.test('a bare host becomes contained, every claim proven', async (t) => {
     "it waits for apt's lock",
   );
   t.equal(exitCode, 0, stderr);
+  const plans = said.flatMap((event) => (event.type === 'plan' ? [event.changes.map(({ id }) => id)] : []));
+  t.strictSame(plans, [announced], 'what is announced is what the dry run says');
+  const made = said.filter((event) => event.type === 'step' && event.state === 'done');
+  t.equal(made.length, announced.length, 'and as much is made');
+  t.match(said.at(-1), { type: 'finished', changes: announced.length });
+  const words = said.flatMap((event) => (event.type === 'progress' ? [event.text] : []));
+  const packages = words.flatMap((text) => /^(?:Get|Unpacking|Setting up) (\S+)/.exec(text)?.[1] ?? []);
+  t.ok(packages.length > 1 && new Set(packages).size === packages.length, 'one line a package');
+  t.notOk(
+    words.some((text) => text.startsWith('E: ')),
+    'no error where all goes well in the end',
+  );
   const claims = said.filter((event) => event.type === 'claim');
   t.ok(claims.length > 10, 'claims were judged');
   t.ok(
@@ -228,6 +255,38 @@ t.test('a run whose proof fails gives the host back as it was', async (t) => {
   t.equal((await events('provision', HOST)).exitCode, 0);
 });
 
+const REPAIRS = [
+  { why: 'the table is gone', script: 'nft flush ruleset', stays: [/permission/, /table inet watertight/] },
+  {
+    why: 'the slices are gone',
+    script: 'systemctl stop watertight.slice',
+    stays: [/permission/, /watertight.slice/, /watertight-acme.slice/, /table inet watertight/],
+  },
+  {
+    why: 'the user is gone',
+    script: 'userdel wt-acme',
+    stays: [/permission/, /user wt-acme/, /table inet watertight/],
+  },
+] as const;
+
+t.test('a repair that is cut off says what stays, and the next run completes it', async (t) => {
+  for (const { why, script, stays } of REPAIRS) {
+    await shell(script);
+    const said: ProvisionEvent[] = [];
+    await cutOff({ why, when: (event) => event.type === 'claim', how: 'interrupt' }, said);
+    await untilQuiet();
+    const finished = said.at(-1);
+    t.match(finished, { type: 'finished', result: 'rolled-back-in-part' }, `${why}: ${trouble(said)}`);
+    const kept = finished?.type === 'finished' ? (finished.takenBack?.kept ?? []) : [];
+    t.match(kept, stays, why);
+    t.equal(kept.length, stays.length, `${why}: ${kept.join('; ')}`);
+    t.notOk(await permitted(), `${why}: no permission`);
+    t.match(await shell('nft list tables'), /table inet watertight/, why);
+    t.equal((await events('provision', HOST)).exitCode, 0, `${why}: completed`);
+    t.ok(await permitted(), why);
+  }
+});
+
 interface Cut {
   readonly why: string;
   readonly when: (event: ProvisionEvent) => boolean;
@@ -256,13 +315,14 @@ const CUTS: readonly Cut[] = [
 ];
 
 /** Starts provision and cuts it off at the moment. Resolves when the controller is gone. */
-async function cutOff({ when, how }: Cut): Promise<number | undefined> {
+async function cutOff({ when, how }: Cut, said: ProvisionEvent[] = []): Promise<number | undefined> {
   const controller = start('provision', HOST, '--format', 'ndjson');
   const cable = cableName(lab.name, 1);
   let cut: Promise<unknown> | null = null;
   const lines = createInterface({ input: controller.stdout });
   for await (const line of lines) {
     const event = readEvent(line);
+    if (event !== null) said.push(event);
     if (event === null || cut !== null || !when(event)) continue;
     if (how === 'network') cut = execa('ip', ['link', 'set', cable, 'down']).then(() => controller.kill('SIGKILL'));
     else if (how === 'kill') cut = Promise.resolve(controller.kill('SIGKILL'));
@@ -333,6 +393,7 @@ t.test('deprovision takes everything away again, and a second one nothing', asyn
   const { all, exitCode } = await start('deprovision', HOST);
   t.equal(exitCode, 0, all);
   t.strictSame(differing(bare, await fingerprint()), []);
-  const { said } = await events('deprovision', HOST);
+  t.equal(await leftovers(), '');
+  const { said } = await events('deprovision', '--all');
   t.match(said.at(-1), { type: 'finished', exit: 0, changes: 0 });
 });
