@@ -4,6 +4,7 @@ import { PATHS } from '../../profiles/names.js';
 import { type Change, QUICK_MS } from '../../profiles/resources/change.js';
 import { type HostFacts, needed } from '../../profiles/resources/facts.js';
 import { STAGED_BUNDLE, STAGING } from '../../profiles/resources/state-paths.js';
+import type { Brought } from './brought.js';
 import { describeResult } from './describe-result.js';
 import type { Emit } from './events.js';
 import type { HostBundle } from './host-bundle.js';
@@ -11,12 +12,6 @@ import { perform } from './perform.js';
 import type { Stop } from './stop.js';
 
 const UPLOAD_MS = 120_000;
-
-/** What the controller does on a host before the run there begins, and what of it stays where that is taken back. */
-export interface Brought {
-  readonly summary: string;
-  readonly kept: readonly string[];
-}
 
 export interface Bringing {
   readonly target: Target;

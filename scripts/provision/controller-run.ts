@@ -7,11 +7,12 @@ import type { Change } from '../../profiles/resources/change.js';
 import type { HostFacts } from '../../profiles/resources/facts.js';
 import { planProvision } from '../../profiles/resources/plan.js';
 import { STAGED_BUNDLE } from '../../profiles/resources/state-paths.js';
-import { type Brought, bringBundle, bringInterpreter } from './bring.js';
+import { bringBundle, bringInterpreter } from './bring.js';
+import { type Brought, staying, withBrought } from './brought.js';
 import { type Emit, planned } from './events.js';
 import type { HostBundle } from './host-bundle.js';
 import { readHost } from './read-host.js';
-import { runRemotely, withBrought } from './remote-run.js';
+import { runRemotely } from './remote-run.js';
 import { isStop, type Stop } from './stop.js';
 
 export interface ControllerRun {
@@ -49,11 +50,6 @@ export async function provisionHost(run: ControllerRun): Promise<ExitCode> {
   } finally {
     await target.close();
   }
-}
-
-/** No run on the host takes it away again. */
-function staying({ summary, kept }: Brought): Brought {
-  return { summary, kept: kept.length > 0 ? kept : [`it stays done: ${summary}`] };
 }
 
 const UNTOUCHED = { result: 'untouched', changes: 0 } as const;

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from '../../core/outcome.js';
 import { describeOutcome } from '../../core/target/describe.js';
 import { succeeded, type Target } from '../../core/target/target.js';
 import type { HostProfile } from '../../profiles/profile.js';
-import type { Brought } from './bring.js';
+import { type Brought, withBrought } from './brought.js';
 import { lastWords } from './describe-result.js';
 import type { Emit, ProvisionEvent } from './events.js';
 import { readEvent } from './read-event.js';
@@ -73,22 +73,6 @@ function announceAnew({ announced, brought, emit }: RemoteRun, plan: Extract<Pro
   if (plan.changes.length + brought.length === announced) return;
   emit({ type: 'progress', text: 'the host is not as it was when this was planned: planned anew' });
   emit(plan);
-}
-
-/** The end of a run with what was done before it: that counts, and packages stay though the run is taken back. */
-export function withBrought(finished: Finished, brought: readonly Brought[]): Finished {
-  if (brought.length === 0) return finished;
-  const changes = finished.changes + brought.length;
-  const isUntouched = finished.result === 'untouched';
-  const { takenBack = isUntouched ? { changes: 0, kept: [] } : undefined } = finished;
-  if (takenBack === undefined) return { ...finished, changes };
-  const kept = [...brought.flatMap((change) => change.kept), ...takenBack.kept];
-  return {
-    ...finished,
-    result: isUntouched ? 'rolled-back' : finished.result,
-    changes,
-    takenBack: { changes: takenBack.changes + brought.filter((change) => change.kept.length === 0).length, kept },
-  };
 }
 
 /** Shows that the operator still gets in and becomes root, by a connection made after everything was changed. */

@@ -1,7 +1,7 @@
 import type { Colours } from '../../core/cli/colours.js';
-import { EXIT } from '../../core/outcome.js';
 import { printable, printableJson, printableLines } from '../../core/printable.js';
-import type { Emit, PlannedChange, ProvisionEvent, ProvisionResult } from './events.js';
+import { conclusion, count } from './conclusion.js';
+import type { Emit, PlannedChange, ProvisionEvent } from './events.js';
 
 /** Where a report goes: the result to standard output, what happens meanwhile to standard error. */
 export interface Streams {
@@ -100,44 +100,4 @@ function changeLines({ summary, diff }: PlannedChange, withDiff: boolean, colour
 function paint(line: string, colours: Colours): string {
   if (line.startsWith('+')) return colours.green(line);
   return line.startsWith('-') ? colours.red(line) : line;
-}
-
-const RESULTS: Readonly<Record<ProvisionResult, string>> = {
-  converged: 'is contained, every claim proven',
-  planned: 'was not touched: this is what would be done',
-  removed: 'holds nothing of ours any more',
-  'rolled-back': 'is as it was before this run',
-  'rolled-back-in-part': 'is as it was before this run',
-  'rollback-incomplete': 'is in between: run provision again',
-  untouched: 'was not touched',
-  unknown: 'was left in a state that could not be told: run provision again',
-};
-
-type Finished = Extract<ProvisionEvent, { type: 'finished' }>;
-
-function conclusion(host: string, event: Finished, colours: Colours): string {
-  const seconds = (event.durationMs / 1000).toFixed(1);
-  const became = RESULTS[event.result] ?? 'has an unknown result';
-  const sentence = `${host} ${became}${extent(event)} (${seconds} s)${staying(host, event)}`;
-  if (event.exit === EXIT.yes) return colours.green(sentence);
-  return event.exit === EXIT.no ? colours.red(sentence) : colours.yellow(sentence);
-}
-
-function extent({ changes, takenBack, result }: Finished): string {
-  if (takenBack === undefined) return `: ${count(changes)}`;
-  const takenCount = `${count(takenBack.changes)} taken back`;
-  const { length } = takenBack.kept;
-  if (length === 0 || result === 'rollback-incomplete') return `: ${takenCount}`;
-  return ` but for what stays: ${takenCount}, ${length} not`;
-}
-
-/** What was not taken back, a line each, and the command that completes it. */
-function staying(host: string, { takenBack, result }: Finished): string {
-  const lines = (takenBack?.kept ?? []).map((words) => `\n  stays: ${printable(words)}`);
-  const completes = result === 'rolled-back-in-part' ? `\n  complete it: watertight provision ${host}` : '';
-  return `${lines.join('')}${completes}`;
-}
-
-function count(changes: number): string {
-  return changes === 1 ? '1 change' : `${changes} changes`;
 }
