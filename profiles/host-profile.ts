@@ -27,6 +27,7 @@ function tenantProfile(tenant: TenantEntry): TenantProfile {
     allow: tenant.allow,
     runtimes: tenant.runtimes,
     ...(tenant.deny && { deny: tenant.deny }),
+    ...(tenant.limits && { limits: tenant.limits }),
     ...(tenant.methods && { methods: tenant.methods }),
     ...(tenant.sni && { sni: tenant.sni }),
     proxy: {

@@ -12,6 +12,8 @@ const ajv = trustingAjv();
 ajv.addFormat('watertight-allow-pattern', (text) => parseAllowPattern(text).ok);
 ajv.addFormat('watertight-proxy-address', isProxyAddress);
 
+const LIMIT = { type: 'integer', minimum: 1, maximum: 1_000_000 } as const;
+
 const TENANT = {
   type: 'object',
   additionalProperties: false,
@@ -21,6 +23,11 @@ const TENANT = {
     allow: { type: 'array', minItems: 1, items: { type: 'string', format: 'watertight-allow-pattern' } },
     runtimes: { type: 'array', items: { type: 'string', pattern: UNIX_USER.source } },
     deny: { type: 'array', minItems: 1, items: { type: 'string', format: 'watertight-allow-pattern' } },
+    limits: {
+      type: 'object',
+      additionalProperties: false,
+      properties: { connections: LIMIT, requests_per_second: LIMIT },
+    },
     methods: { type: 'array', minItems: 1, items: { type: 'string', pattern: HTTP_METHOD.source } },
     sni: { enum: ['enforce', 'report', 'off'] },
     proxy: {

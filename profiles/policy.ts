@@ -1,4 +1,4 @@
-import type { SniMode } from '../core/configuration/configuration.js';
+import type { SniMode, TenantLimits } from '../core/configuration/configuration.js';
 import { SINK_ADDRESS, SINK_PORTS } from '../core/configuration/proxy-address.js';
 import { RESERVED_DOMAIN } from './allow-pattern.js';
 import { PROXY_USER, policyPath } from './names.js';
@@ -10,6 +10,7 @@ export interface ProxyPolicy {
   readonly tenant: string;
   readonly mode: 'enforce';
   readonly sni?: SniMode;
+  readonly limits?: TenantLimits;
   readonly methods?: readonly string[];
   readonly allow: readonly string[];
   readonly deny?: readonly string[];
@@ -24,6 +25,7 @@ export function renderPolicy(tenant: TenantProfile): ProfileFile {
     tenant: tenant.name,
     mode: 'enforce',
     ...(tenant.sni && { sni: tenant.sni }),
+    ...(tenant.limits && { limits: tenant.limits }),
     ...(tenant.methods && { methods: tenant.methods }),
     allow: tenant.allow,
     ...(tenant.deny && { deny: tenant.deny }),

@@ -1,4 +1,4 @@
-import type { SniMode } from '../core/configuration/configuration.js';
+import type { SniMode, TenantLimits } from '../core/configuration/configuration.js';
 
 /** What one host is to become: plain data, resolved from the operator's configuration, and all that a renderer sees. */
 export interface HostProfile {
@@ -15,6 +15,8 @@ export interface TenantProfile {
   readonly runtimes: readonly string[];
   /** Entries that win over `allow`; one without a port denies every port. Absent: none. */
   readonly deny?: readonly string[];
+  /** Absent: the proxy's own. */
+  readonly limits?: TenantLimits;
   /** Methods that plain HTTP may use. Absent: all. */
   readonly methods?: readonly string[];
   /** Whether TLS in a tunnel must name the host that was asked for. Absent: off. */

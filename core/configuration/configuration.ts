@@ -29,12 +29,20 @@ export interface TenantEntry {
   readonly allow: readonly string[];
   /** In canonical spelling; wins over `allow`. */
   readonly deny?: readonly string[];
+  /** Absent: the proxy's own. */
+  readonly limits?: TenantLimits;
   /** Of plain HTTP. Absent: all. */
   readonly methods?: readonly string[];
   readonly runtimes: readonly string[];
   /** Absent: off. */
   readonly sni?: SniMode;
   readonly proxy?: { readonly address?: string; readonly port?: number };
+}
+
+/** Bounds of a tenant's proxy. */
+export interface TenantLimits {
+  readonly connections?: number;
+  readonly requests_per_second?: number;
 }
 
 /** Whether the TLS server name in a tunnel must be the host that the tunnel was asked for; `report` only logs. */
@@ -66,6 +74,7 @@ export interface RawHost extends RawConnection {
 export interface RawTenant {
   readonly allow: readonly string[];
   readonly deny?: readonly string[];
+  readonly limits?: TenantLimits;
   readonly methods?: readonly string[];
   readonly runtimes?: readonly string[];
   readonly sni?: SniMode;

@@ -80,11 +80,12 @@ function hostEntry(
   };
 }
 
-function tenantEntry(name: string, { allow, deny, methods, runtimes, sni, proxy }: RawTenant): TenantEntry {
+function tenantEntry(name: string, { allow, deny, limits, methods, runtimes, sni, proxy }: RawTenant): TenantEntry {
   return {
     name,
     allow: canonical(allow),
     ...(deny && { deny: canonical(deny) }),
+    ...(limits && { limits }),
     ...(methods && { methods }),
     runtimes: runtimes ?? [],
     ...(sni && { sni }),

@@ -46,6 +46,8 @@ const ENTRY = {
   description: 'an entry like "example.com", "*.docs.example.org" or "api.example.net:8443"',
 } as const;
 
+const LIMIT = { type: 'integer', minimum: 1, maximum: 1_000_000, description: 'a whole number, 1 to 1000000' } as const;
+
 const TENANT = {
   type: 'object',
   description: 'a tenant: a mapping with its allowlist',
@@ -66,6 +68,12 @@ const TENANT = {
       description: 'a list of hosts that may not be reached though allow has them, each once, at least one',
       items: ENTRY,
     },
+    limits: {
+      type: 'object',
+      description: "bounds of the tenant's proxy",
+      additionalProperties: false,
+      properties: { connections: LIMIT, requests_per_second: LIMIT },
+    },
     methods: {
       type: 'array',
       minItems: 1,
@@ -80,7 +88,8 @@ const TENANT = {
       items: {
         type: 'string',
         pattern: UNIX_USER.source,
-        description: 'a Unix user: lower-case letters, digits, hyphens and underscores, 32 characters at most',
+        description:
+          'a Unix user: lower-case letters, digits, hyphens and underscores, 32 characters at most; not root, watertight or wt-…',
       },
     },
     sni: {

@@ -10,6 +10,8 @@ export interface PolicyFile {
   readonly mode: 'enforce' | 'report';
   /** Whether the TLS server name in a tunnel must be the CONNECT's: `report` only logs. Absent: `off`. */
   readonly sni?: 'enforce' | 'report' | 'off';
+  /** Where the proxy's own limits do not suit the tenant. */
+  readonly limits?: { readonly connections?: number; readonly requests_per_second?: number };
   /** Methods of plain HTTP that are allowed; absent: all. */
   readonly methods?: readonly string[];
   /** Entries that allow; entries without a port allow 80 and 443. */
@@ -37,12 +39,25 @@ const KEYS: Readonly<Record<string, Validator>> = {
     value === 'enforce' || value === 'report' || report(path, value, '"enforce" or "report"'),
   sni: (value, path, report) =>
     value === 'enforce' || value === 'report' || value === 'off' || report(path, value, '"enforce", "report" or "off"'),
+  limits: (value, path, report) => checkKeys(value, path, report, LIMIT_KEYS),
   methods: (value, path, report) => eachOf(value, path, report, checkMethod, 'a list of at least one method', 1),
   allow: (value, path, report) => eachOf(value, path, report, checkEntry),
   deny: (value, path, report) => eachOf(value, path, report, checkEntry),
   pins: (value, path, report) => eachOf(value, path, report, checkPin),
 };
-const OPTIONAL: ReadonlySet<string> = new Set(['deny', 'methods', 'sni']);
+const OPTIONAL: ReadonlySet<string> = new Set([
+  'deny',
+  'limits',
+  'methods',
+  'sni',
+  'connections',
+  'requests_per_second',
+]);
+
+const LIMIT_KEYS: Readonly<Record<string, Validator>> = {
+  connections: atMost(1_000_000),
+  requests_per_second: atMost(1_000_000),
+};
 
 const PIN_KEYS: Readonly<Record<string, Validator>> = {
   name: checkPinName,
@@ -104,6 +119,13 @@ function checkPinName(value: unknown, path: string, report: Report): void {
   const parsed = typeof value === 'string' ? parseEntry(value) : null;
   const fits = parsed?.ok === true && parsed.value.kind === 'name' && parsed.value.ports === null;
   if (!fits) report(path, value, 'a host name or *.name, without a port');
+}
+
+function atMost(most: number): Validator {
+  return (value, path, report) => {
+    const fits = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most;
+    if (!fits) report(path, value, `a whole number, 1 to ${most}`);
+  };
 }
 
 function checkMethod(value: unknown, path: string, report: Report): void {

@@ -15,6 +15,8 @@ export interface Policy {
   readonly tenant: string;
   readonly mode: PolicyFile['mode'];
   readonly sni: NonNullable<PolicyFile['sni']>;
+  /** Limits of the tenant's own, where it has some. */
+  readonly limits: NonNullable<PolicyFile['limits']>;
   /** Methods that plain HTTP may use; null: all. */
   readonly methods: ReadonlySet<string> | null;
   readonly decide: (host: CanonicalHost, port: number) => PolicyDecision;
@@ -89,6 +91,7 @@ export function compilePolicy(file: PolicyFile): Policy {
     tenant: file.tenant,
     mode: file.mode,
     sni: file.sni ?? 'off',
+    limits: file.limits ?? {},
     methods: file.methods === undefined ? null : new Set(file.methods),
     decide,
     warnings: warningsOf(file),
@@ -101,6 +104,7 @@ export function missingPolicy(why: string): Policy {
     tenant: '',
     mode: 'enforce',
     sni: 'off',
+    limits: {},
     methods: null,
     decide: () => ({ verdict: 'deny', reason: 'policy-missing', rule: '' }),
     warnings: [`there is no policy (${why}): everything is denied`],

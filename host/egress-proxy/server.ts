@@ -60,7 +60,7 @@ export function createProxy(options: ProxyOptions): EgressProxy {
     writeLine: options.writeLine,
     figures: tally,
     isDraining: () => draining,
-    mayRequest: rateLimit(limits.requestsPerSecond),
+    mayRequest: rateLimit(() => policy.limits.requests_per_second ?? limits.requestsPerSecond),
     world: { lookup: systemLookup, isOwn: ownAddresses(), resolveMs: limits.resolveMs, ...options.world },
   };
   const http = plainHttp(context);
@@ -71,12 +71,13 @@ export function createProxy(options: ProxyOptions): EgressProxy {
     socket.on('error', ignore);
     clients.add(socket);
     socket.once('close', () => clients.delete(socket));
-    const most = Math.min(limits.connections, descriptors.served);
+    const wanted = policy.limits.connections ?? limits.connections;
+    const most = Math.min(wanted, descriptors.served);
     if (clients.size - refused <= most) {
       receive(context, http, socket);
       return;
     }
-    const reason = most < limits.connections ? 'limit-descriptors' : 'limit-connections';
+    const reason = most < wanted ? 'limit-descriptors' : 'limit-connections';
     refused += 1;
     socket.once('close', () => {
       refused -= 1;

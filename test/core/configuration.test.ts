@@ -32,7 +32,7 @@ const GOOD = [
   '  acme:',
   '    allow: [ "Example.com", "*.docs.example.org", "api.example.net:8443", "EXAMPLE.com" ]',
   '    runtimes: [opencode]',
-  '  beta: { allow: ["[2001:DB8:0::1]:443"], proxy: { address: 127.64.0.9, port: 8080 }, sni: off, methods: [GET, HEAD], deny: ["Bad.example", "bad.example"] }',
+  '  beta: { allow: ["[2001:DB8:0::1]:443"], proxy: { address: 127.64.0.9, port: 8080 }, sni: off, methods: [GET, HEAD], limits: { connections: 50 }, deny: ["Bad.example", "bad.example"] }',
 ];
 
 function spoil(line: number, text: string): string {
@@ -59,6 +59,7 @@ t.test('a good file becomes hosts and tenants with defaults merged in', async (t
     name: 'beta',
     allow: ['[2001:db8::1]:443'],
     deny: ['bad.example'],
+    limits: { connections: 50 },
     methods: ['GET', 'HEAD'],
     runtimes: [],
     sni: 'off',
@@ -248,12 +249,28 @@ const BAD_FILES: readonly BadFile[] = [
     expected: /a Unix user/,
   },
   {
+    why: 'a confined user that may launch is not confined',
+    text: spoil(9, '    runtimes: [wt-acme]'),
+    at: [9, 16],
+    path: '/tenants/acme/runtimes/0',
+    value: '"wt-acme"',
+    expected: /not root, watertight or wt-/,
+  },
+  {
     why: 'a wish for TLS names that is none',
     text: spoil(9, '    sni: on'),
     at: [9, 10],
     path: '/tenants/acme/sni',
     value: '"on"',
     expected: /enforce, report or off/,
+  },
+  {
+    why: 'a limit of nothing',
+    text: spoil(9, '    limits: { requests_per_second: 0 }'),
+    at: [9, 36],
+    path: '/tenants/acme/limits/requests_per_second',
+    value: '0',
+    expected: /a whole number/,
   },
   {
     why: 'a method that tunnels',
@@ -305,6 +322,14 @@ const BAD_FILES: readonly BadFile[] = [
       'c: [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]',
     ].join('\n'),
     at: [3, 8],
+    path: '',
+    value: '"*a"',
+    expected: /a few aliases/,
+  },
+  {
+    why: 'an alias to what it stands in is a circle',
+    text: 'version: 1\nhosts: &a { x: *a }\n',
+    at: [2, 16],
     path: '',
     value: '"*a"',
     expected: /a few aliases/,

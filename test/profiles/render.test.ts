@@ -26,7 +26,7 @@ hosts:
   odd: { tenants: [a-b--c, x, abcdefghijklmnopqrstuvwxyz-2, accept] }
 tenants:
   acme: { allow: [example.com, "*.docs.example.org", "api.example.net:8443"], runtimes: [opencode] }
-  beta: { allow: ["[2001:db8::1]:443", "192.0.2.7:8000-8010"], sni: enforce, methods: [GET, HEAD], deny: ["192.0.2.7:8001"], runtimes: [opencode, _agent-2] }
+  beta: { allow: ["[2001:db8::1]:443", "192.0.2.7:8000-8010"], sni: enforce, methods: [GET, HEAD], limits: { requests_per_second: 50 }, deny: ["192.0.2.7:8001"], runtimes: [opencode, _agent-2] }
   gamma: { allow: ["bücher.example"], proxy: { address: 127.64.0.9, port: 8080 } }
   a-b--c: { allow: [example.com], runtimes: [a-b--c] }
   x: { allow: [example.com] }
@@ -259,11 +259,16 @@ t.test("the proxy understands every entry that a configuration may hold, in the 
   );
   for (const { path, content } of renderHost(hostProfile(FLEET, 'three')).files) {
     if (!path.endsWith('policy.json')) continue;
-    const { mode, sni, methods, deny } = parsePolicyFile(content, path);
+    const { mode, sni, methods, deny, limits } = parsePolicyFile(content, path);
     t.equal(mode, 'enforce', path);
-    const configured = { sni: 'enforce', methods: ['GET', 'HEAD'], deny: ['192.0.2.7:8001'] };
-    const none = { sni: undefined, methods: undefined, deny: undefined };
-    t.same({ sni, methods, deny }, path.includes('/beta/') ? configured : none, `${path}: as configured`);
+    const configured = {
+      sni: 'enforce',
+      methods: ['GET', 'HEAD'],
+      deny: ['192.0.2.7:8001'],
+      limits: { requests_per_second: 50 },
+    };
+    const none = { sni: undefined, methods: undefined, deny: undefined, limits: undefined };
+    t.same({ sni, methods, deny, limits }, path.includes('/beta/') ? configured : none, `${path}: as configured`);
   }
 });
 
@@ -281,6 +286,7 @@ t.test('a profile is validated where it is read back', async (t) => {
     [{ ...profile, tenants: [{ ...first, name: 'a"; drop' }] }, 'a name that is none'],
     [{ ...profile, tenants: [{ ...first, runtimes: ['ALL'] }] }, 'a runtime that is none'],
     [{ ...profile, tenants: [{ ...first, allow: [] }] }, 'an empty allowlist'],
+    [{ ...profile, tenants: [{ ...first, limits: { connections: 0 } }] }, 'a limit of nothing'],
     [{ ...profile, tenants: [{ ...first, methods: ['CONNECT'] }] }, 'a method that tunnels'],
     [{ ...profile, tenants: [{ ...first, deny: ['*'] }] }, 'a denied host that is none'],
     [{ ...profile, tenants: [{ ...first, sni: 'on' }] }, 'a wish for TLS names that is none'],

@@ -139,6 +139,12 @@ t.test('who may not start', async (t) => {
     { text: policyFile({ allow: ['*'] }), says: /\/allow\/0/, why: 'everything' },
     { text: policyFile({ allow: ['0x7f.1'] }), says: /dotted decimal/, why: 'an odd spelling' },
     { text: { ...policyFile({}), methods: ['CONNECT'] }, says: /\/methods\/0/, why: 'a method that tunnels' },
+    {
+      text: { ...policyFile({}), limits: { conections: 1 } },
+      says: /\/limits\/conections/,
+      why: 'a limit that is none',
+    },
+    { text: { ...policyFile({}), limits: { connections: 0 } }, says: /\/limits\/connections/, why: 'no connection' },
     { text: { ...policyFile({}), methods: [] }, says: /\/methods/, why: 'no method at all' },
     { text: { ...policyFile({}), sni: true }, says: /\/sni/, why: 'TLS names neither enforced nor not' },
     { text: { ...policyFile({}), mode: 'off' }, says: /\/mode/, why: 'an unknown mode' },
