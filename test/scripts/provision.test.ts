@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { execa } from 'execa';
 import fc from 'fast-check';
 import pc from 'picocolors';
 import t from 'tap';
@@ -14,6 +15,7 @@ import type { ExecOutcome, ExecRequest, ExecResult, Target } from '../../core/ta
 import type { HostProfile } from '../../profiles/profile.js';
 import type { Change, Operation } from '../../profiles/resources/change.js';
 import { run } from '../../profiles/resources/change.js';
+import installScript from '../../profiles/resources/install-packages.sh';
 import { applyChanges, rollBack } from '../../scripts/provision/apply.js';
 import { connectTo } from '../../scripts/provision/connect.js';
 import { listenToController } from '../../scripts/provision/controller-channel.js';
@@ -277,6 +279,35 @@ t.test("of apt's words, one line a package", async (t) => {
   });
   await perform(target, { do: 'run', command: ['apt'], deadlineMs: 1, progress: true }, (line) => said.push(line));
   t.strictSame(said, [apt[0], apt[3], apt[4], apt[6]]);
+});
+
+/** Says so of every package until the lists were fetched; with `broken` afterwards too. */
+const FAKE_APT = `#!/bin/sh
+case "$*" in
+  *' update'*) : >"$FAKE/fetched" ;;
+  *' -s '*) exit 0 ;;
+  *) [ -e "$FAKE/fetched" ] && [ ! -e "$FAKE/broken" ] && exec echo 'Setting up a (1) ...'
+    echo 'E: Unable to locate package a'
+    exit 100 ;;
+esac
+`;
+
+t.test('an error of apt is said only where the last attempt ends with it', async (t) => {
+  for (const broken of [false, true]) {
+    const program = { mode: 0o755 };
+    const fake = t.testdir();
+    writeFileSync(join(fake, 'apt-get'), FAKE_APT, program);
+    for (const name of ['dpkg', 'dpkg-query']) writeFileSync(join(fake, name), '#!/bin/sh\n', program);
+    if (broken) writeFileSync(join(fake, 'broken'), '');
+    const script = installScript.replace(/\bPATH=/, `PATH=${fake}:`).replace('mktemp /run/', `mktemp ${fake}/`);
+    const { stdout, exitCode } = await execa('/bin/sh', ['-s', '--', join(fake, 'note'), 'a'], {
+      input: script,
+      env: { FAKE: fake },
+      reject: false,
+    });
+    t.equal(exitCode, broken ? 100 : 0);
+    t.equal(stdout, broken ? 'E: Unable to locate package a' : 'Setting up a (1) ...');
+  }
 });
 
 t.test('changes stop at the first that fails, and are in the journal before they begin', async (t) => {
@@ -568,6 +599,7 @@ t.test("the host's lock is one's own, says who holds it, and is freed with its h
   const path = join(folder, 'run', 'lock');
   const first = await acquireHostLock(path, { waitMs: 0, who: 'provision' });
   if (first.kind !== 'locked') throw new Error(JSON.stringify(first));
+  t.equal(statSync(path).mode & 0o777, 0o600, 'who can read a lock can take it');
   t.match(await acquireHostLock(path, { waitMs: 0, who: 'verify' }), { kind: 'held', by: /^provision, process \d+$/ });
   const waiting = acquireHostLock(path, { waitMs: 20_000, who: 'verify' });
   await first.release();
