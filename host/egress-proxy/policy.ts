@@ -1,9 +1,9 @@
 import type { CanonicalHost } from './authority.js';
 import { classifyAddress } from './classify.js';
-import { type PolicyEntry, parseEntry } from './entry.js';
 import type { PolicyFile } from './policy-file.js';
-import { ALL_PORTS, DEFAULT_PORTS, includesPort, type PortRange } from './ports.js';
+import { ALL_PORTS, DEFAULT_PORTS, type PortRange } from './ports.js';
 import type { DenyReason, PassReason } from './reasons.js';
+import { addRule, emptyTable, entryOf, match, tableOf } from './rule-table.js';
 
 /** What the policy says of a host and port, before any DNS. */
 export type PolicyDecision =
@@ -22,49 +22,6 @@ export interface Policy {
   readonly decide: (host: CanonicalHost, port: number) => PolicyDecision;
   /** What a person should know of this policy, said loudly when it is loaded. */
   readonly warnings: readonly string[];
-}
-
-interface Rule {
-  readonly rule: string;
-  readonly ports: readonly PortRange[];
-  readonly pin: string | null;
-}
-
-interface RuleTable {
-  readonly exact: Map<string, Rule[]>;
-  readonly below: Map<string, Rule[]>;
-}
-
-type Match =
-  | { readonly kind: 'rule'; readonly rule: Rule }
-  | { readonly kind: 'other-port' }
-  | { readonly kind: 'none' };
-
-const emptyTable = (): RuleTable => ({ exact: new Map(), below: new Map() });
-
-function addRule(table: RuleTable, entry: PolicyEntry, rule: Rule): void {
-  const map = entry.match === 'exact' ? table.exact : table.below;
-  const rules = map.get(entry.host);
-  if (rules === undefined) map.set(entry.host, [rule]);
-  else rules.push(rule);
-}
-
-function match(table: RuleTable, host: CanonicalHost, port: number): Match {
-  let otherPort = false;
-  const pick = (rules: readonly Rule[] | undefined): Rule | undefined => {
-    if (rules === undefined) return undefined;
-    otherPort = true;
-    return rules.find((rule) => includesPort(rule.ports, port));
-  };
-  const name = host.kind === 'name' ? host.name : host.address;
-  let found = pick(table.exact.get(name));
-  if (host.kind === 'name') {
-    for (let dot = name.indexOf('.'); found === undefined && dot !== -1; dot = name.indexOf('.', dot + 1)) {
-      found = pick(table.below.get(name.slice(dot + 1)));
-    }
-  }
-  if (found !== undefined) return { kind: 'rule', rule: found };
-  return { kind: otherPort ? 'other-port' : 'none' };
 }
 
 /** Policy of a validated file. */
@@ -123,21 +80,6 @@ function refuse(file: PolicyFile, host: CanonicalHost, reason: DenyReason, rule:
   const reported = file.mode === 'report' && host.kind === 'name' ? REPORTED[reason] : undefined;
   if (reported !== undefined) return { verdict: 'pass', reason: reported, rule, pin: null };
   return { verdict: 'deny', reason, rule };
-}
-
-function tableOf(entries: readonly string[], portsWhereNoneNamed: readonly PortRange[]): RuleTable {
-  const table = emptyTable();
-  for (const text of entries) {
-    const entry = entryOf(text);
-    addRule(table, entry, { rule: text, ports: entry.ports ?? portsWhereNoneNamed, pin: null });
-  }
-  return table;
-}
-
-function entryOf(text: string): PolicyEntry {
-  const parsed = parseEntry(text);
-  if (!parsed.ok) throw new TypeError(`unvalidated policy entry ${JSON.stringify(text)}`);
-  return parsed.value;
 }
 
 function warningsOf(file: PolicyFile): string[] {

@@ -1,4 +1,5 @@
 import { createServer, type ListenOptions, type Socket } from 'node:net';
+import { admission } from './admission.js';
 import { answerAndClose } from './answer.js';
 import type { World } from './decide.js';
 import { descriptorLimit, shareDescriptors } from './descriptors.js';
@@ -50,10 +51,10 @@ export function createProxy(options: ProxyOptions): EgressProxy {
   let policy = options.policy;
   let draining = false;
   const tally = figures();
-  const clients = new Set<Socket>();
-  /** Those among them that are only told that they are too many. */
-  let refused = 0;
-  const descriptors = shareDescriptors(options.descriptors === undefined ? descriptorLimit() : options.descriptors);
+  const clients = admission(
+    () => policy.limits.connections ?? limits.connections,
+    shareDescriptors(options.descriptors ?? descriptorLimit()),
+  );
   const context: ProxyContext = {
     policy: () => policy,
     limits,
@@ -69,24 +70,16 @@ export function createProxy(options: ProxyOptions): EgressProxy {
   const accept = (socket: Socket): void => {
     // First of all: a reset may come at any time, and an error without a listener ends the process.
     socket.on('error', ignore);
-    clients.add(socket);
-    socket.once('close', () => clients.delete(socket));
-    const wanted = policy.limits.connections ?? limits.connections;
-    const most = Math.min(wanted, descriptors.served);
-    if (clients.size - refused <= most) {
+    const refusal = clients.admit(socket);
+    if (refusal === null) {
       receive(context, http, socket);
       return;
     }
-    const reason = most < wanted ? 'limit-descriptors' : 'limit-connections';
-    refused += 1;
-    socket.once('close', () => {
-      refused -= 1;
-    });
-    accountForRefusal(context, socket, reason, REASONS[reason].status);
-    answerAndClose(socket, reason, refused <= descriptors.answered ? LINGER_MS : 0);
+    accountForRefusal(context, socket, refusal.reason, REASONS[refusal.reason].status);
+    answerAndClose(socket, refusal.reason, refusal.linger ? LINGER_MS : 0);
   };
   const cut = (): void => {
-    for (const socket of clients) socket.destroy();
+    for (const socket of clients.open) socket.destroy();
     http.close();
   };
   return {
@@ -109,7 +102,7 @@ export function createProxy(options: ProxyOptions): EgressProxy {
       policy = next;
     },
     policy: () => policy,
-    open: () => clients.size,
+    open: () => clients.open.size,
     figures: tally.now,
     drain: async () => {
       draining = true;
