@@ -21,6 +21,8 @@ export interface LocalRun {
   readonly signal: AbortSignal;
   /** Proves every claim of the profile on this host. */
   readonly prove: (profile: HostProfile, emit: (event: ProofEvent) => void, signal: AbortSignal) => Promise<ExitCode>;
+  /** Puts the proof back that stood before this run: called when its changes were taken back. */
+  readonly restoreProof: () => void;
   /** Resolves true when the controller commits, false when it does not in time. */
   readonly confirmed: (withinMs: number) => Promise<boolean>;
 }

@@ -13,6 +13,7 @@ import type { HostProfile } from '../../profiles/profile.js';
 import { MANIFEST } from '../../profiles/resources/manifest.js';
 import { STAGING, TRANSACTION } from '../../profiles/resources/state-paths.js';
 import { type ControllerChannel, listenToController } from './controller-channel.js';
+import { rememberProof } from './earlier-proof.js';
 import type { Emit } from './events.js';
 import { Journal } from './journal.js';
 import { leaveNoTrace } from './leave-no-trace.js';
@@ -101,6 +102,7 @@ async function underLock(profile: HostProfile, channel: ControllerChannel): Prom
       emit,
       signal: stop.signal,
       prove: proveHere,
+      restoreProof: rememberProof(PATHS.attestation),
       confirmed: (withinMs) => channel.confirmed(withinMs),
     });
   } finally {

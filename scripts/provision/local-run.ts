@@ -56,6 +56,8 @@ async function takeBack(run: LocalRun, { exit, reason }: Failure, changes: numbe
   if (journal.read().length === 0) return untouched(run, exit, 'provision', reason);
   emit({ type: 'rollback', reason });
   const { failures, whole, ...takenBack } = await rollBack(target, journal);
+  // Where not everything was taken back the launcher is to look at what there is, and it will refuse.
+  if (failures.length === 0) run.restoreProof();
   const fix = `watertight provision ${run.profile.host}`;
   if (failures.length > 0) {
     const left = `${reason}; not taken back: ${failures.join('; ')}`;

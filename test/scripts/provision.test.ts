@@ -21,6 +21,7 @@ import { connectTo } from '../../scripts/provision/connect.js';
 import { listenToController } from '../../scripts/provision/controller-channel.js';
 import { provisionHost } from '../../scripts/provision/controller-run.js';
 import { deprovisionHost } from '../../scripts/provision/deprovision-run.js';
+import { rememberProof } from '../../scripts/provision/earlier-proof.js';
 import type { ProvisionEvent } from '../../scripts/provision/events.js';
 import { deprovisionHosts } from '../../scripts/provision/hosts.js';
 import { Journal } from '../../scripts/provision/journal.js';
@@ -137,6 +138,9 @@ async function runHere({ proof = 0, commits = true, answer, abortAt, fault, note
       if (fault !== undefined) throw new Error(fault);
       return proof;
     },
+    restoreProof: () => {
+      asked.push('PROOF RESTORED');
+    },
     confirmed: async () => {
       asked.push('CONFIRM');
       return commits;
@@ -178,6 +182,7 @@ t.test('a run is one transaction', async (t) => {
     const permitted = asked.lastIndexOf(given);
     t.ok(permitted === -1 || asked.indexOf(`rm -f -- ${SUDOERS}`) > permitted, `${why}: no permission is left`);
     t.equal(left, 0, why);
+    t.ok(asked.includes('PROOF RESTORED'), `${why}: the proof of what was is back`);
   }
 
   const blind = await runHere({ answer: () => FAILED });
@@ -633,4 +638,17 @@ t.test("the host's lock is one's own, says who holds it, and is freed with its h
   );
   if (fourth.kind === 'locked') await fourth.release();
   t.match(await acquireHostLock(join(path, 'lock'), { waitMs: 0, who: 'x' }), { kind: 'error' });
+});
+
+t.test('a rollback puts the proof back that stood before', async (t) => {
+  const path = join(folder, 'attestation.json');
+  const none = rememberProof(path);
+  writeFileSync(path, 'of a state that was taken back');
+  none();
+  t.notOk(existsSync(path), 'none stood there');
+  writeFileSync(path, 'earlier');
+  const earlier = rememberProof(path);
+  writeFileSync(path, 'later');
+  earlier();
+  t.equal(readFileSync(path, 'utf8'), 'earlier');
 });
