@@ -13,6 +13,14 @@ const LAYERS: Readonly<Record<Layer, string>> = {
   ledger: 'the figures of the whole run',
 };
 
+/** What the host cannot say of itself. */
+const FROM_A_CONTROLLER = [
+  '',
+  'From a controller two more come before them, for the whole host (tenant `*`): `installed-program`, that the program on the',
+  'host is the one that this controller installs, and `installed-profile`, that the profile it was made from is the one of this',
+  'configuration.',
+];
+
 /** The page docs/claims.md, from the catalogue: a claim cannot be there without being documented. */
 export function claimsPage(): string {
   const layers = (Object.keys(LAYERS) as Layer[]).filter((layer) => CATALOGUE.some((claim) => claim.layer === layer));
@@ -22,6 +30,7 @@ export function claimsPage(): string {
     'Made from `checks/catalogue.ts`. `watertight verify` proves, disproves or cannot tell each of these, for each tenant.',
     'A refusal is proven where every attempt failed, its counter moved by exactly the packets sent, nothing arrived at the',
     'sink, and the control arrived. Ids are stable.',
+    ...FROM_A_CONTROLLER,
     ...layers.flatMap((layer) => ['', `## ${layer}: ${LAYERS[layer]}`, '', ...tableOf(layer)]),
     '',
   ].join('\n');
