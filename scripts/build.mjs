@@ -1,8 +1,9 @@
 // Builds the two programs of the package: the controller's, and the one file that provision uploads to a host.
-import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { $ } from 'zx';
+import { noticesFor } from './notices.mjs';
 
 /** Bundled CommonJS libraries still call require for Node's own modules, and ssh2 asks where it stands. */
 const requireShim = [
@@ -26,7 +27,9 @@ const programs = [
 await mkdir('dist', { recursive: true });
 const aside = await mkdtemp('dist/.build-');
 try {
-  for (const program of programs) await bundle(program);
+  const inputs = [];
+  for (const program of programs) inputs.push(...(await bundle(program)));
+  await writeFile(join(aside, 'THIRD-PARTY-LICENSES.txt'), await noticesFor(inputs));
   // A bundle can lack what only its start would tell: one that does not start takes nobody's place.
   for (const { name } of programs) await $({ quiet: true })`${process.execPath} ${join(aside, name)} --version`;
   for (const file of await readdir(aside)) await rename(join(aside, file), join('dist', file));
@@ -34,8 +37,9 @@ try {
   await rm(aside, { recursive: true, force: true });
 }
 
+/** @returns the files that went into it */
 async function bundle({ entry, name, target }) {
-  await build({
+  const { metafile } = await build({
     entryPoints: [entry],
     outfile: join(aside, name),
     bundle: true,
@@ -47,7 +51,9 @@ async function bundle({ entry, name, target }) {
     external: optionalAddons,
     define: { WATERTIGHT_VERSION: JSON.stringify(version) },
     loader: { '.sh': 'text', '.py': 'text' },
-    legalComments: 'linked',
+    legalComments: 'none',
     logLevel: 'warning',
+    metafile: true,
   });
+  return Object.keys(metafile.inputs);
 }
