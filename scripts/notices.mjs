@@ -17,7 +17,9 @@ export async function noticesFor(inputs) {
 }
 
 async function notice(folder) {
-  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const { name, version, ...said } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  // Older packages have a list of objects.
+  const license = said.license ?? said.licenses?.map(({ type }) => type).join(' or ');
   if (!license) throw new Error(`${name} ${version} is bundled and names no licence`);
   const file = (await readdir(folder)).find((entry) => /^(licen[cs]e|copying)(\.\w+)?$/i.test(entry));
   const none = 'Its package holds no licence text beyond this name.';
