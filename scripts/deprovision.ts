@@ -1,15 +1,6 @@
 import { Command, Option } from 'commander';
 import { withExamples } from '../core/cli/program.js';
-import { WHERE_IT_GOES } from './provision.js';
-
-export interface DeprovisionFlags {
-  readonly all?: boolean;
-  readonly config?: string;
-  readonly dryRun?: boolean;
-  readonly diff?: boolean;
-  readonly keepPackages?: boolean;
-  readonly format: 'human' | 'ndjson';
-}
+import { type DeprovisionFlags, WHERE_IT_GOES } from './provision/flags.js';
 
 /** `watertight deprovision`: takes everything away again. */
 export function deprovisionCommand(): Command {

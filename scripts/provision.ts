@@ -1,18 +1,6 @@
 import { Command, Option } from 'commander';
 import { withExamples } from '../core/cli/program.js';
-
-export interface ProvisionFlags {
-  readonly all?: boolean;
-  readonly config?: string;
-  readonly dryRun?: boolean;
-  readonly diff?: boolean;
-  readonly format: 'human' | 'ndjson';
-}
-
-/** For the help of both commands: which stream says what. */
-export const WHERE_IT_GOES = `
-What happens meanwhile goes to standard error. The result goes to standard output: the plan with
---dry-run or --diff, and the last sentence. With --format ndjson all of it goes to standard output, one event a line.`;
+import { type ProvisionFlags, WHERE_IT_GOES } from './provision/flags.js';
 
 /** `watertight provision`: makes hosts contained, and proves it. */
 export function provisionCommand(): Command {

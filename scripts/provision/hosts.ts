@@ -5,12 +5,11 @@ import { loadConfiguration } from '../../core/configuration/load.js';
 import { UsageFailure } from '../../core/failure.js';
 import { EXIT, type ExitCode } from '../../core/outcome.js';
 import { hostProfile } from '../../profiles/host-profile.js';
-import type { DeprovisionFlags } from '../deprovision.js';
-import type { ProvisionFlags } from '../provision.js';
 import { connectTo } from './connect.js';
 import { type ControllerRun, provisionHost } from './controller-run.js';
 import { deprovisionHost } from './deprovision-run.js';
 import type { Emit } from './events.js';
+import type { DeprovisionFlags, ProvisionFlags } from './flags.js';
 import { hostBundle } from './host-bundle.js';
 import { humanReport, ndjsonReport, type Streams } from './report.js';
 
