@@ -11,6 +11,7 @@ import { ledgerCounters } from '../../checks/claims/ledger-counters.js';
 import { policyInForce } from '../../checks/claims/policy-in-force.js';
 import { sandboxProcess } from '../../checks/claims/sandbox-process.js';
 import type { HostState } from '../../checks/host-state.js';
+import type { Scene } from '../../checks/scene.js';
 import type { Verdict } from '../../core/outcome.js';
 
 const live = await readFile(new URL('../fixtures/live-table.txt', import.meta.url), 'utf8');
@@ -382,4 +383,34 @@ t.test('/proc/PID/status', async (t) => {
   t.match(parseStatus(text), { uids: [1, 2, 3, 4], groups: [5, 6], bounding: '01', noNewPrivileges: true, seccomp: 2 });
   t.equal(parseStatus(text.replace('Seccomp', 'X')), null, 'a field that is missing is not taken for a zero');
   t.equal(parseStatus(''), null);
+});
+
+t.test('what each claim tries', async (t) => {
+  const tenant = {
+    name: 'acme',
+    allow: ['example.com'],
+    runtimes: [],
+    proxy: { address: '127.86.0.2', port: 3128 },
+  };
+  const near = (address: string, family: 4 | 6) => ({ family, address, port: 4000 });
+  const scene: Scene = {
+    tenant,
+    loopback: [near('127.0.0.1', 4), near('::1', 6)],
+    own: [near('198.51.100.1', 4)],
+    markers: ['/tmp/watertight-x'],
+  };
+  const nonces = new Set<string>();
+  for (const claim of CATALOGUE) {
+    if (claim.type !== 'attempt') continue;
+    const attempts = claim.attempts(scene);
+    const control = claim.control(attempts, scene);
+    t.ok(attempts.length > 0 && control.length > 0, `${claim.id} tries something, and has a control`);
+    for (const { id, nonce, deadline, kind } of [...attempts, ...control]) {
+      t.notOk(nonces.has(nonce), `${claim.id}: ${id} has a nonce of its own`);
+      nonces.add(nonce);
+      t.ok(id.includes(nonce), `${claim.id}: ${id} can be told from others`);
+      // One SYN is sent before the first retransmission, 1 s (RFC 6298).
+      if (kind === 'tcp' && attempts.some((one) => one.id === id)) t.ok(deadline < 1000, `${claim.id}: one packet`);
+    }
+  }
 });
