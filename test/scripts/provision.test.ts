@@ -270,7 +270,7 @@ t.test("of apt's words, one line a package", async (t) => {
   const said: string[] = [];
   const apt = [
     'Need to get 38.3 MB of archives.',
-    'Get:1 http://deb.debian.org/debian bookworm/main amd64 nodejs amd64 18.20.4 [324 kB]',
+    'Get:1 http://mirror.example/debian bookworm/main amd64 nodejs amd64 18.20.4 [324 kB]',
     'Unpacking nodejs (18.20.4) ...',
     'Setting up nodejs (18.20.4) ...',
     'Removing nftables (1.0.6) ...',
