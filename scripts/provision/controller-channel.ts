@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { parseJson } from '../../core/json.js';
 
 /** What the controller says to a run on the host, over the run's standard input. */
 export interface ControllerChannel {
@@ -26,7 +27,7 @@ export function listenToController(input: Readable): ControllerChannel {
   });
   let first = true;
   lines.on('line', (line) => {
-    if (first) onProfile(parse(line));
+    if (first) onProfile(parseJson(line));
     else if (line === 'commit') onCommit();
     first = false;
   });
@@ -58,13 +59,5 @@ async function within(committed: Promise<void>, ms: number, gone: AbortSignal): 
     return await Promise.race([committed.then(() => true), refused]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
   }
 }

@@ -1,6 +1,5 @@
 import { EXIT, type ExitCode } from '../../core/outcome.js';
 import type { Target } from '../../core/target/target.js';
-import { version } from '../../core/version.js';
 import { renderHost } from '../../profiles/host.js';
 import type { HostProfile } from '../../profiles/profile.js';
 import type { Change } from '../../profiles/resources/change.js';
@@ -9,7 +8,7 @@ import { planProvision } from '../../profiles/resources/plan.js';
 import { STAGED_BUNDLE } from '../../profiles/resources/state-paths.js';
 import { bringBundle, bringInterpreter } from './bring.js';
 import { type Brought, staying, withBrought } from './brought.js';
-import { type Emit, planned } from './events.js';
+import { type Emit, planned, started } from './events.js';
 import type { HostBundle } from './host-bundle.js';
 import { readHost } from './read-host.js';
 import { runRemotely } from './remote-run.js';
@@ -27,16 +26,8 @@ export interface ControllerRun {
 /** Provisions one host, or plans to. Never throws for what a host does. */
 export async function provisionHost(run: ControllerRun): Promise<ExitCode> {
   const { profile, emit } = run;
-  const tenants = profile.tenants.map(({ name }) => name);
   const at = new Date();
-  emit({
-    type: 'started',
-    schema: 'watertight/provision/1',
-    host: profile.host,
-    tenants,
-    at: at.toISOString(),
-    version,
-  });
+  emit(started(profile, at));
   const target = run.connect();
   try {
     const brought: Brought[] = [];

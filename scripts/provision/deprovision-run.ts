@@ -1,11 +1,10 @@
 import { EXIT, type ExitCode } from '../../core/outcome.js';
 import type { Target } from '../../core/target/target.js';
-import { version } from '../../core/version.js';
 import { renderHost } from '../../profiles/host.js';
 import type { HostProfile } from '../../profiles/profile.js';
 import type { Change } from '../../profiles/resources/change.js';
 import { deprovisionQuery, planDeprovision } from '../../profiles/resources/plan-deprovision.js';
-import { type Emit, type ProvisionResult, planned } from './events.js';
+import { type Emit, type ProvisionResult, planned, started } from './events.js';
 import { gatherFacts } from './gather-facts.js';
 import { perform } from './perform.js';
 import { lockHost } from './remote-lock.js';
@@ -32,15 +31,7 @@ interface Ended {
 export async function deprovisionHost(run: DeprovisionRun): Promise<ExitCode> {
   const { profile, emit } = run;
   const at = new Date();
-  const tenants = profile.tenants.map(({ name }) => name);
-  emit({
-    type: 'started',
-    schema: 'watertight/provision/1',
-    host: profile.host,
-    tenants,
-    at: at.toISOString(),
-    version,
-  });
+  emit(started(profile, at));
   const target = run.connect();
   try {
     const ended = run.dryRun ? await planOnly(run, target) : await underLock(run, target);

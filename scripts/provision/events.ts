@@ -1,5 +1,7 @@
 import type { VerifyEvent } from '../../core/events.js';
 import type { ExitCode } from '../../core/outcome.js';
+import { version } from '../../core/version.js';
+import type { HostProfile } from '../../profiles/profile.js';
 import type { Change, ChangeKind } from '../../profiles/resources/change.js';
 import type { TakenBack } from '../../profiles/resources/rollback.js';
 
@@ -63,4 +65,11 @@ export type Emit = (event: ProvisionEvent) => void;
 
 export function planned({ id, kind, summary, diff }: Change): PlannedChange {
   return { id, kind, summary, diff };
+}
+
+/** The beginning of a run, as whoever carries it out says it. */
+export function started(profile: HostProfile, at: Date): ProvisionEvent {
+  const tenants = profile.tenants.map(({ name }) => name);
+  const schema = 'watertight/provision/1';
+  return { type: 'started', schema, host: profile.host, tenants, at: at.toISOString(), version };
 }

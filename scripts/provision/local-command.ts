@@ -6,7 +6,6 @@ import { Failure } from '../../core/failure.js';
 import { acquireHostLock, type HostLock } from '../../core/host-lock.js';
 import { EXIT, type ExitCode } from '../../core/outcome.js';
 import { localTarget } from '../../core/target/local.js';
-import { version } from '../../core/version.js';
 import { PATHS } from '../../profiles/names.js';
 import { parseHostProfile } from '../../profiles/parse-host-profile.js';
 import type { HostProfile } from '../../profiles/profile.js';
@@ -14,7 +13,7 @@ import { MANIFEST } from '../../profiles/resources/manifest.js';
 import { STAGING, TRANSACTION } from '../../profiles/resources/state-paths.js';
 import { type ControllerChannel, listenToController } from './controller-channel.js';
 import { rememberProof } from './earlier-proof.js';
-import type { Emit } from './events.js';
+import { type Emit, started } from './events.js';
 import { Journal } from './journal.js';
 import { leaveNoTrace } from './leave-no-trace.js';
 import { provisionHere } from './local-run.js';
@@ -31,9 +30,7 @@ export async function runOnHost(): Promise<ExitCode> {
   const channel = listenToController(process.stdin);
   try {
     const profile = await profileFrom(channel);
-    const at = new Date().toISOString();
-    const tenants = profile.tenants.map(({ name }) => name);
-    emit({ type: 'started', schema: 'watertight/provision/1', host: profile.host, tenants, at, version });
+    emit(started(profile, new Date()));
     const lock = await takeTurn();
     if (lock === null) return EXIT.couldNotTell;
     try {

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { messageOf } from '../../core/message-of.js';
 import { EXIT, type ExitCode } from '../../core/outcome.js';
 import { renderHost } from '../../profiles/host.js';
 import { factsQuery } from '../../profiles/resources/gather.js';
@@ -24,7 +25,7 @@ export async function provisionHere(run: LocalRun): Promise<ExitCode> {
     ended = await transaction(run);
   } catch (error) {
     // A full disk, say: whatever was begun is taken back.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     ended = await takeBack(run, { exit: EXIT.couldNotTell, reason }, 0);
   }
   run.emit({ type: 'finished', ...ended, durationMs: Math.round(performance.now() - startedAt) });

@@ -1,3 +1,4 @@
+import { parseJson } from '../../core/json.js';
 import type { ProvisionEvent } from './events.js';
 
 type FieldType = 'string' | 'number' | 'array';
@@ -19,12 +20,7 @@ const REQUIRED: Readonly<Record<ProvisionEvent['type'], Readonly<Record<string, 
 
 /** One line that the run on a host wrote, or null where it is no event: a warning of some program, say. */
 export function readEvent(line: string): ProvisionEvent | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return null;
-  }
+  const value = parseJson(line);
   return isEvent(value) ? value : null;
 }
 
